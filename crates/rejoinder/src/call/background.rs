@@ -60,13 +60,8 @@ pub(crate) struct BackgroundState {
     pub(crate) cancelled: CancellationToken,
 }
 
-/// What tasks know about a call whose reply has left.
-#[derive(Debug, Clone, Default)]
-struct Replied {
-    /// The name of the item that was called.
-    target: Arc<str>,
-    is_success: bool,
-}
+/// The name of the item that was called, once its reply has left.
+type Replied = Option<Arc<str>>;
 
 impl BackgroundState {
     pub(crate) fn status(&self) -> BackgroundStatus {
@@ -85,22 +80,19 @@ impl BackgroundState {
     /// Runs the task after the reply and after the task before it, and logs how it ends.
     async fn run<T>(
         &self,
-        mut reply: watch::Receiver<Option<Replied>>,
+        mut reply: watch::Receiver<Replied>,
         before: Option<Arc<Self>>,
         start: impl FnOnce() -> JoinHandle<Result<T, CallError>>,
         request: Bytes,
     ) -> Result<T, CallError> {
         let due = async {
-            let replied = reply.wait_for(Option::is_some).await.ok()?.clone()?;
-            if self.only_on_success && !replied.is_success {
-                return None;
-            }
+            let target = reply.wait_for(Option::is_some).await.ok()?.clone();
             if let Some(before) = before {
                 before.over().await;
             }
-            Some(replied.target)
+            target
         };
-        // Without a target, the call is gone and did not end, or it did not succeed.
+        // Without a target, the call is gone and did not end.
         let Some(Some(target)) = self.cancelled.run_until_cancelled(due).await else {
             return Err(self.end(BackgroundStatus::Cancelled));
         };
@@ -151,7 +143,7 @@ impl BackgroundState {
 /// The background tasks of a round.
 #[derive(Default)]
 pub(crate) struct RoundTasks {
-    reply: watch::Sender<Option<Replied>>,
+    reply: watch::Sender<Replied>,
     added: Vec<Arc<BackgroundState>>,
     /// The task that the next one waits for.
     last: Option<Arc<BackgroundState>>,
@@ -168,18 +160,13 @@ impl Call {
     /// The background tasks of this round.
     pub(crate) fn round_tasks(&self) -> &Mutex<RoundTasks> {
         self.0.background.get_or_init(|| {
-            let tasks = RoundTasks::default();
+            let tasks = RoundTasks { has_ended: self.is_over(), ..RoundTasks::default() };
             // Nobody starts what is added to a call that is over.
-            if self.is_over() {
-                tasks.reply.send_replace(Some(self.replied("")));
+            if tasks.has_ended {
+                tasks.reply.send_replace(Some(Arc::default()));
             }
             Box::new(Mutex::new(tasks))
         })
-    }
-
-    /// What tasks know about this call, which is over.
-    fn replied(&self, target: &str) -> Replied {
-        Replied { target: target.into(), is_success: self.has_succeeded() }
     }
 
     /// Whether tasks may run: the call has ended, or a unit test has finished its tasks.
@@ -229,6 +216,9 @@ impl Call {
             cancelled: server.map_or_else(CancellationToken::new, |server| server.stopped.child_token()),
         });
         tasks.added.push(Arc::clone(&state));
+        if tasks.has_ended {
+            self.cancel_unless_successful(&state);
+        }
         // One that another task adds starts at once: the other one may wait for it.
         let is_concurrent = is_concurrent || tasks.reply.borrow().is_some();
         let before = if is_concurrent { None } else { tasks.last.replace(Arc::clone(&state)) };
@@ -253,9 +243,17 @@ impl Call {
             return None;
         }
         tasks.has_ended = true;
-        let after = AfterReply { reply: tasks.reply.clone(), replied: self.replied(target) };
+        tasks.added.iter().for_each(|task| self.cancel_unless_successful(task));
+        let after = AfterReply { reply: tasks.reply.clone(), target: target.into() };
         // Without tasks, one that is added later starts at once.
         (!tasks.added.is_empty()).then_some(after)
+    }
+
+    /// Cancels a task of this call, which has ended, if it runs only after a success and there was none.
+    fn cancel_unless_successful(&self, task: &BackgroundState) {
+        if task.only_on_success && !self.has_succeeded() {
+            task.cancelled.cancel();
+        }
     }
 
     /// Drops the tasks of a round that ends in a question: the function runs again, and adds them again.
@@ -284,8 +282,7 @@ impl Call {
 
     /// Runs the tasks now, and waits for them.
     pub(crate) async fn finish_background(&self) {
-        let replied = Replied { is_success: true, ..Replied::default() };
-        lock(self.round_tasks()).reply.send_replace(Some(replied));
+        lock(self.round_tasks()).reply.send_replace(Some(Arc::default()));
         // A task may add more.
         loop {
             let Some(task) = lock(self.round_tasks()).added.pop() else { return };
@@ -301,8 +298,8 @@ impl Call {
 #[must_use = "dropping it starts the background tasks of the call"]
 #[derive(Debug)]
 pub(crate) struct AfterReply {
-    reply: watch::Sender<Option<Replied>>,
-    replied: Replied,
+    reply: watch::Sender<Replied>,
+    target: Arc<str>,
 }
 
 impl AfterReply {
@@ -317,7 +314,7 @@ impl AfterReply {
 
 impl Drop for AfterReply {
     fn drop(&mut self) {
-        self.reply.send_replace(Some(std::mem::take(&mut self.replied)));
+        self.reply.send_replace(Some(Arc::clone(&self.target)));
     }
 }
 

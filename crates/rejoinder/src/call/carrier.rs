@@ -330,7 +330,7 @@ impl Call {
         self.record().begin_round(responses);
         *lock(&self.0.parking) = RoundEnd::default();
         let mut teardown = lock(&self.0.teardown);
-        (teardown.end, teardown.is_over, teardown.is_success) = (None, false, false);
+        (teardown.end, teardown.is_over) = (None, false);
         drop(teardown);
         self.reopen_background();
     }

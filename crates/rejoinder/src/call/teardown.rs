@@ -8,7 +8,7 @@ use tokio::{runtime::Handle, time::timeout};
 use super::Call;
 use crate::{
     BoxFuture,
-    error::{CallError, CallErrorKind, Failed, Panicked},
+    error::{CallError, Failed, Panicked},
     lock,
 };
 
@@ -96,8 +96,6 @@ pub(super) struct Teardown {
     pub(super) end: Option<CallEnd>,
     /// Whether all of it has run.
     pub(super) is_over: bool,
-    /// Whether the call succeeded, and so did all of it.
-    pub(super) is_success: bool,
 }
 
 impl Call {
@@ -139,7 +137,6 @@ impl Call {
             teardown.end = Some(end);
             teardown.is_over = teardown.deferred.is_empty();
             if teardown.is_over {
-                teardown.is_success = end.is_success();
                 return None;
             }
         }
@@ -154,7 +151,6 @@ impl Call {
                     lock(&call.0.teardown).end = Some(end);
                 }
             }
-            lock(&call.0.teardown).is_success = end.is_success();
             outcome
         }))
     }
@@ -167,15 +163,13 @@ impl Call {
         limit: Option<Duration>,
         name: &str,
     ) -> Result<(), Failed> {
-        let run = async {
-            let Some(trace) = self.trace().filter(|_| can_fail && end == CallEnd::PendingAfterSteps) else {
-                return run(end).await;
-            };
-            let run = async { (run(end).await, KEEPS_CHANGES_ASKED.with(Cell::get)) };
-            let (ran, has_asked) = KEEPS_CHANGES_ASKED.scope(Cell::new(false), run).await;
-            trace.lock().forgets_steps |= !has_asked;
+        let run = KEEPS_CHANGES_ASKED.scope(Cell::new(false), async {
+            let ran = run(end).await;
+            if let Some(trace) = self.trace().filter(|_| can_fail && end == CallEnd::PendingAfterSteps) {
+                trace.lock().forgets_steps |= !KEEPS_CHANGES_ASKED.with(Cell::get);
+            }
             ran
-        };
+        });
         let run = async {
             match limit {
                 None => run.await,
@@ -183,27 +177,19 @@ impl Call {
                 Some(limit) => timeout(limit, run).await.unwrap_or_else(|_| Err(CallError::cut_off(limit))),
             }
         };
-        let ran = AssertUnwindSafe(run).catch_unwind().await.map_err(Panicked::from);
-        let ran = match ran.map(|ran| ran.map_err(CallError::into_text)) {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(Ok(error))) => Err(Failed::Error(error)),
-            Ok(Err(Err(Panicked))) | Err(Panicked) => Err(Failed::Panicked),
+        let failed = match AssertUnwindSafe(run).catch_unwind().await.map_err(Panicked::from) {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(error)) => error.into_text().map_or(Failed::Panicked, Failed::Error),
+            Err(Panicked) => Failed::Panicked,
         };
         let request = &*String::from_utf8_lossy(&self.request().request_id);
-        match &ran {
-            Ok(()) => {}
-            Err(Failed::Error(error)) if matches!(error.kind(), CallErrorKind::OutcomeUnknown(_)) => tracing::error!(
-                ?end,
-                of = name,
-                request,
-                "a deferred function was dropped: it took longer than the grace period"
-            ),
-            Err(Failed::Error(error)) => {
+        match &failed {
+            Failed::Error(error) => {
                 tracing::error!(%error, ?end, of = name, request, "a deferred function failed");
             }
-            Err(Failed::Panicked) => tracing::error!(?end, of = name, request, "a deferred function panicked"),
+            Failed::Panicked => tracing::error!(?end, of = name, request, "a deferred function panicked"),
         }
-        ran
+        Err(failed)
     }
 
     fn next_deferred(&self) -> Option<Deferred> {
@@ -215,7 +201,8 @@ impl Call {
 
     /// Whether the call has succeeded, and all that it deferred too.
     pub(super) fn has_succeeded(&self) -> bool {
-        lock(&self.0.teardown).is_success
+        let teardown = lock(&self.0.teardown);
+        teardown.is_over && teardown.end.is_some_and(CallEnd::is_success)
     }
 
     /// How the round ended, once its teardown has begun.
