@@ -7,7 +7,7 @@ use serde_json::{Map, Value, value::RawValue};
 use super::{Answer, AnswerError, Outcome, Question, Roots, Sample, Sampling, UrlVisited, answer::read_elicitation};
 use crate::{
     call::{AcceptAnswer, AnswerCheck, Call},
-    error::{CallError, CallErrorKind, Halt},
+    error::{CallError, Halt},
     form::{ConfirmForm, Elicit, Field, Form, FormErrors, IntoChoice, TextForm},
 };
 
@@ -470,32 +470,13 @@ impl<T> Ask<T> {
         if call.ending().is_some() {
             return Err(Halt::Failed(CallError::round_is_over()));
         }
-        if call.stays_unasked(key, &question, pinned_to)? {
-            return fallback.map(Outcome::Accepted).ok_or_else(|| {
-                Halt::Failed(CallError::new(format!(
-                    "`{key}` is not asked any more: a step was taken when the client could not be asked"
-                )))
-            });
-        }
-        if let Some(refused) = question.out_of_reach(call.request()) {
-            let answered = call.answered(key, &question, check).await?;
-            if answered.is_err() {
-                call.leave_unasked(key);
-            }
-            return match (answered, fallback) {
-                (Ok(answer), _) => read(&answer),
-                (Err(None), Some(value)) => Ok(Outcome::Accepted(value)),
-                // The user has answered, so the fallback does not count.
-                (Err(Some(bad)), Some(_)) => Err(Halt::Failed(CallError::unusable_answer(key, &bad.0))),
-                (Err(_), None) => Err(Halt::Failed(call.cannot_ask(key, &question, is_typed, refused))),
-            };
-        }
-        match call.ask(key, question, check).await {
-            Err(Halt::Failed(error)) if matches!(error.kind(), CallErrorKind::Unanswered(_)) => {
-                call.leave_unasked(key);
-                fallback.map(Outcome::Accepted).ok_or(Halt::Failed(error))
-            }
-            answer => read(&answer?),
+        let refused = question.out_of_reach(call.request()).map(|refused| match fallback {
+            Some(_) => refused,
+            None => call.cannot_ask(key, &question, is_typed, refused),
+        });
+        match call.ask(key, question, check, refused).await? {
+            Ok(answer) => read(&answer),
+            Err(unasked) => fallback.map(Outcome::Accepted).ok_or(Halt::Failed(unasked)),
         }
     }
 

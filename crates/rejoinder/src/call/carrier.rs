@@ -8,12 +8,12 @@ use serde_json::{Value, json, value::RawValue};
 use super::{
     Call, Era,
     parking::RoundEnd,
-    record::{CallRecord, InputResponses, RecordRules, round_trip},
+    record::{AnswerStatus, CallRecord, InputResponses, RecordRules, round_trip},
 };
 use crate::{
     BoxFuture,
     ask::{AnswerError, AskByHand, NextRound, Question, QuestionDigest},
-    error::{CallError, Halt},
+    error::{CallError, CallErrorKind, Halt},
     lock,
 };
 
@@ -33,7 +33,7 @@ pub(crate) trait Carrier: Send + Sync {
     }
 
     /// Ends a round that waits for answers.
-    fn park(&self, questions: Vec<(Arc<str>, Question)>, record: &CallRecord) -> Result<Parked, CallError>;
+    fn park(&self, questions: Vec<(Arc<str>, Question)>, record: &mut CallRecord) -> Result<Parked, CallError>;
 }
 
 /// Where the answers that a round waits for come from.
@@ -90,24 +90,44 @@ impl Call {
         carrier.ok_or_else(CallError::nobody_to_ask)
     }
 
-    /// The answer to a question: a recorded one, one that came with this round, or the one that the client gives now.
-    pub(crate) async fn ask(&self, key: &str, question: Question, check: AnswerCheck<'_>) -> Result<Value, Halt> {
-        let (carrier, rules) = self.carrier()?;
-        if let Some(step) = self.step_around(|step| step.is_shared) {
+    /// The answer to a question: a recorded one, one that came with this round, or the one that the client gives now. Without
+    /// one, the inner error says why the question is not asked: `refused` is the reason if the client cannot be asked. Then the
+    /// fallback counts.
+    pub(crate) async fn ask(
+        &self,
+        key: &str,
+        question: Question,
+        check: AnswerCheck<'_>,
+        refused: Option<CallError>,
+    ) -> Result<Result<Value, CallError>, Halt> {
+        let (carrier, rules) = match self.carrier() {
+            Ok(carrier) => carrier,
+            Err(nobody) => return Ok(Err(refused.unwrap_or(nobody))),
+        };
+        let (key, digest) = (Arc::from(key), question.digest(check.pinned_to));
+        let Some(turn) = self.record().note_question(&key, digest).map_err(Halt::Mistake)? else {
+            return Ok(Err(CallError::new(format!(
+                "`{key}` is not asked any more: a step was taken when the client could not be asked"
+            ))));
+        };
+        if let Some(step) = self.step_around(|step| step.is_shared).filter(|_| refused.is_none()) {
             // Another step may wait for this one, and would keep the round from ending. So this does not halt the round.
             return Err(Halt::Failed(CallError::mistake(format!(
                 "the shared step `{step}` asks `{key}`: ask before the step, or use `ctx.once`"
             ))));
         }
-        let (key, digest) = (Arc::from(key), question.digest(check.pinned_to));
-        let turn = self.record().note_question(&key, digest).map_err(Halt::Mistake)?;
         // Several futures may ask the same question at once: the others wait for the first one's answer.
         let _turn = turn.lock().await;
         loop {
             let bad = match self.find_answer(&key, digest, check, rules).await {
-                Ok(answer) => return Ok(answer),
+                Ok(answer) => return Ok(Ok(answer)),
                 Err(bad) => bad,
             };
+            if let Some(refused) = refused {
+                self.record().leave_unasked(&key);
+                // An answer that cannot be used must be asked for again, so the fallback does not count.
+                return if bad.is_some() { Err(Halt::Failed(refused)) } else { Ok(Err(refused)) };
+            }
             let (open, again) = self.record().next_question(&key, &question, digest, bad)?;
             let Some(answer) = carrier.ask(&key, again.as_ref().unwrap_or(&question)) else {
                 self.record().leave_open(&key, open, again.unwrap_or(question));
@@ -115,9 +135,16 @@ impl Call {
             };
             let awaited = AwaitedAnswer::of(self);
             // In a box, because most answers are not waited for.
-            let answer = Box::pin(self.while_round_lasts(answer)).await?;
+            let answer = Box::pin(self.while_round_lasts(answer)).await;
             drop(awaited);
-            self.record().respond(&key, open, answer);
+            match answer {
+                Ok(answer) => self.record().respond(&key, open, answer),
+                Err(error) if matches!(error.kind(), CallErrorKind::Unanswered(_)) => {
+                    self.record().leave_unasked(&key);
+                    return Ok(Err(error));
+                }
+                Err(error) => return Err(Halt::Failed(error)),
+            }
         }
     }
 
@@ -140,41 +167,6 @@ impl Call {
         }
     }
 
-    /// An answer that needs no asking: a recorded one, or one that came with this round; otherwise what is wrong with the
-    /// one that came, if there is one.
-    pub(crate) async fn answered(
-        &self,
-        key: &str,
-        question: &Question,
-        check: AnswerCheck<'_>,
-    ) -> Result<Result<Value, Option<AnswerError>>, Halt> {
-        let Ok((_, rules)) = self.carrier() else { return Ok(Err(None)) };
-        let (key, digest) = (Arc::from(key), question.digest(check.pinned_to));
-        self.record().note_question(&key, digest).map_err(Halt::Mistake)?;
-        let found = self.find_answer(&key, digest, check, rules).await;
-        Ok(found.map_err(|bad| bad.map(|(_, reason)| reason)))
-    }
-
-    /// Whether a question is not asked any more, because it could not be asked before a step was taken.
-    ///
-    /// # Errors
-    ///
-    /// If the text of the question has changed since.
-    pub(crate) fn stays_unasked(&self, key: &str, question: &Question, pinned_to: Option<&str>) -> Result<bool, Halt> {
-        if self.0.record.get().is_none() || !self.record().stays_unasked(key) {
-            return Ok(false);
-        }
-        self.record().note_question(&key.into(), question.digest(pinned_to)).map_err(Halt::Mistake)?;
-        Ok(true)
-    }
-
-    /// Notes that a question could not be asked. That becomes final with the next step.
-    pub(crate) fn leave_unasked(&self, key: &str) {
-        if self.0.record.get().is_some() {
-            self.record().leave_unasked(key);
-        }
-    }
-
     /// A usable answer; otherwise one that cannot be used, and what is wrong with it, if there is one.
     async fn find_answer(
         &self,
@@ -183,28 +175,29 @@ impl Call {
         AnswerCheck { allow_unsolicited, read, accept, .. }: AnswerCheck<'_>,
         rules: &RecordRules,
     ) -> Result<Value, Option<(Value, AnswerError)>> {
-        let (recorded, is_final, response) = {
+        let (recorded, response) = {
             let record = self.record();
-            let response = record.response(key, digest, allow_unsolicited);
-            (record.recorded_answer(key, digest), record.is_final(key), response)
+            (record.recorded_answer(key, digest), record.response(key, digest, allow_unsolicited))
         };
         // The checks are code of the author, which may use the call: nothing is locked while they run.
-        let recorded = recorded.map(|recorded| (read_answer(&recorded.answer), recorded));
-        let recorded = recorded.filter(|(answer, _)| is_final || read(answer).is_ok());
-        let is_new = recorded.is_none();
-        let (answer, json, unchecked) = match (recorded, response) {
-            (Some((answer, recorded)), _) => (answer, recorded.answer, recorded.unchecked),
+        let recorded = recorded.map(|(json, status)| (read_answer(&json), json, status));
+        let recorded = recorded.filter(|(answer, _, status)| *status == AnswerStatus::Final || read(answer).is_ok());
+        let (answer, json, is_unchecked, mut fits) = match (recorded, response) {
+            (Some((answer, json, status)), _) => (answer, json, status.is_unchecked(), Ok(())),
             (None, Some(json)) => match too_long(&json, rules) {
                 Some(bad) => return Err(Some(bad)),
-                None => (read_answer(&json), json, true),
+                None => {
+                    let answer = read_answer(&json);
+                    let fits = read(&answer);
+                    (answer, json, true, fits)
+                }
             },
             (None, None) => return Err(None),
         };
-        let mut fits = if is_new { read(&answer) } else { Ok(()) };
-        if let (Ok(()), Some(accept)) = (&fits, accept.filter(|_| unchecked)) {
+        if let (Ok(()), Some(accept)) = (&fits, accept.filter(|_| is_unchecked)) {
             fits = accept(&answer).await;
         }
-        let used = fits.and_then(|()| self.record().use_answer(key, digest, json, unchecked, rules));
+        let used = fits.and_then(|()| self.record().use_answer(key, digest, json, is_unchecked, rules));
         if let Err(bad) = used {
             return Err(Some((answer, bad)));
         }
@@ -319,10 +312,8 @@ impl Call {
         if let Some(missing) = record.missing() {
             return Err(CallError::missing_capability(missing));
         }
-        // On a session a call that asks nothing may wait for something, as long as its timeout allows.
-        let counts = self.request().era == Era::Stateless || record.asks();
-        let questions = record.end_round(counts, rules)?;
-        carrier.park(questions, &record)
+        let questions = record.end_round(self.request().era == Era::Stateless, rules)?;
+        carrier.park(questions, &mut record)
     }
 
     /// Begins another round in the same call, with the answers that the last one waited for.

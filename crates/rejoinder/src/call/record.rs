@@ -2,7 +2,6 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    io,
     sync::Arc,
 };
 
@@ -37,27 +36,16 @@ const REWORDINGS: u8 = 5;
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct CallRecord {
-    /// The answers that the last round used, or may still need.
-    #[serde(rename = "a", skip_serializing_if = "BTreeMap::is_empty")]
-    answers: BTreeMap<Arc<str>, RecordedAnswer>,
-    /// The answers that the last round did not use, oldest first. Another build, or another course of the function, may ask
-    /// their questions again.
-    #[serde(rename = "e", skip_serializing_if = "Vec::is_empty")]
-    unused: Vec<(Arc<str>, RecordedAnswer)>,
+    /// The answers to questions that were asked in this call, those that were used last at the end. Several may have one key,
+    /// because another build, or another course of the function, may ask another question under it.
+    #[serde(rename = "a", skip_serializing_if = "Vec::is_empty")]
+    answers: Vec<RecordedAnswer>,
     /// The questions that the last round asked.
     #[serde(rename = "q", skip_serializing_if = "BTreeMap::is_empty")]
     questions: BTreeMap<Arc<str>, OpenQuestion>,
     /// The results of steps (`Context::once`), as JSON text.
     #[serde(rename = "s", skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) steps: BTreeMap<Arc<str>, Box<RawValue>>,
-    /// The keys of the answers that the function had used when it took a step. They cannot change any more, because the
-    /// step is not taken again.
-    #[serde(rename = "f", skip_serializing_if = "BTreeSet::is_empty")]
-    final_answers: BTreeSet<Arc<str>>,
-    /// The questions that could not be asked when the function took a step. They are not asked any more: their fallback, or
-    /// the error that the function handled, counts.
-    #[serde(rename = "d", skip_serializing_if = "BTreeMap::is_empty")]
-    unasked: BTreeMap<Arc<str>, QuestionDigest>,
     /// What is inside each step. A run that has the result of the step does not run it.
     #[serde(rename = "i", skip_serializing_if = "BTreeMap::is_empty")]
     inside: BTreeMap<Arc<str>, InsideStep>,
@@ -91,14 +79,8 @@ pub(crate) struct RecordRules {
 }
 
 impl RecordRules {
-    /// How much of a record steps and answers may take: the rest is for the questions after them.
-    fn bytes_with_steps(bytes: usize) -> usize {
-        bytes - bytes / 32
-    }
-
     /// How much of a record with steps of that size answers may take: the rest is for the steps after them.
     pub(crate) fn bytes_with_answers(bytes: usize, steps: usize) -> usize {
-        let bytes = Self::bytes_with_steps(bytes);
         bytes - bytes.saturating_sub(steps) / 8
     }
 }
@@ -147,8 +129,8 @@ struct RoundKey {
     response: Option<Box<RawValue>>,
     /// What is asked, to find two different questions under one key.
     digest: Option<QuestionDigest>,
-    /// Whether the answer was used.
-    is_used: bool,
+    /// The question whose answer was used.
+    used: Option<QuestionDigest>,
     /// Whether it could not be asked, so that the fallback or an error counts.
     is_unasked: bool,
     /// The answer that a function which makes its rounds by hand could not use, and why.
@@ -185,22 +167,62 @@ impl RoundRecord {
     }
 }
 
-/// An answer, and the question that it belongs to. As JSON text, it may be as deep as in a request.
+/// An answer, and the question that it belongs to.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RecordedAnswer {
-    pub(super) digest: QuestionDigest,
-    pub(super) answer: Box<RawValue>,
-    /// Whether the function has not used it yet, so that nothing has checked it.
+    key: Arc<str>,
+    digest: QuestionDigest,
+    /// As JSON text, it may be as deep as in a request. `None` is final: the question could not be asked when the function took
+    /// a step, so it is not asked any more, and its fallback, or the error that the function handled, counts.
+    answer: Option<Box<RawValue>>,
     #[serde(default)]
-    pub(super) unchecked: bool,
+    pub(super) status: AnswerStatus,
+}
+
+/// What has become of an answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub(super) enum AnswerStatus {
+    /// The function has used it. The last round did too, or may have stopped before it could.
+    #[default]
+    Used,
+    /// The function had used it when it took a step. It cannot change any more, because the step is not taken again.
+    #[serde(rename = "f")]
+    Final,
+    /// No round has used it, so nothing has checked it; the last one may have stopped before it could.
+    #[serde(rename = "w")]
+    Waiting,
+    /// The last round did not use it.
+    #[serde(rename = "o")]
+    Old,
+    /// No round has used it, and the last one could have.
+    #[serde(rename = "n")]
+    NeverUsed,
+}
+
+impl AnswerStatus {
+    pub(super) fn is_unchecked(self) -> bool {
+        matches!(self, Self::Waiting | Self::NeverUsed)
+    }
+
+    fn is_unused(self) -> bool {
+        matches!(self, Self::Old | Self::NeverUsed)
+    }
+}
+
+impl RecordedAnswer {
+    fn is_to(&self, key: &str, digest: QuestionDigest) -> bool {
+        *self.key == *key && self.digest == digest
+    }
 }
 
 /// As an array, which is shorter than an object and is read in the same way.
 impl Serialize for RecordedAnswer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { digest, answer, unchecked } = self;
-        if *unchecked { (digest, answer, true).serialize(serializer) } else { (digest, answer).serialize(serializer) }
+        match self {
+            Self { key, digest, answer, status: AnswerStatus::Used } => (key, digest, answer).serialize(serializer),
+            Self { key, digest, answer, status } => (key, digest, answer, status).serialize(serializer),
+        }
     }
 }
 
@@ -222,25 +244,8 @@ fn is_zero<N: Default + PartialEq>(number: &N) -> bool {
     *number == N::default()
 }
 
-/// Counts the bytes that are written.
-struct ByteCount(usize);
-
-impl io::Write for ByteCount {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0 += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// How many bytes something takes as JSON. Answers and results are JSON text already, so this copies nothing.
-fn bytes_of<T: Serialize>(value: &T) -> usize {
-    let mut count = ByteCount(0);
-    serde_json::to_writer(&mut count, value).expect("strings and JSON serialise");
-    count.0
+fn written<T: Serialize>(value: &T) -> Vec<u8> {
+    serde_json::to_vec(value).expect("strings and JSON serialise")
 }
 
 /// Storing.
@@ -251,28 +256,23 @@ impl CallRecord {
         serde_json::from_slice(state).ok()
     }
 
-    pub(crate) fn write(&self) -> Vec<u8> {
-        serde_json::to_vec(self).expect("strings and JSON serialise")
-    }
-
-    /// Drops answers until it takes at most so many bytes, and returns how many it takes: first unused ones, the oldest first,
-    /// and then those that no function has checked. Their questions are asked again. If that is not enough, it drops nothing.
-    fn make_room(&mut self, most: usize) -> usize {
-        let bytes = bytes_of(self);
-        let Some(mut over) = bytes.checked_sub(most).filter(|over| *over > 0) else { return bytes };
-        let unchecked = || self.answers.iter().filter(|(_, answer)| answer.unchecked);
-        let least = bytes - self.unused.iter().map(bytes_of).chain(unchecked().map(|of| bytes_of(&of))).sum::<usize>();
-        if least > most {
-            return least;
+    /// Writes it in at most so many bytes, if it can drop enough answers: first unused ones, the oldest first, and then those
+    /// that no function has checked. Their questions are asked again. If that is not enough, it drops nothing.
+    pub(crate) fn write(&mut self, most: usize) -> Vec<u8> {
+        let all = written(self);
+        let mut over = all.len().saturating_sub(most);
+        let can_go = |answer: &&RecordedAnswer| answer.status.is_unused() || answer.status.is_unchecked();
+        if over == 0 || self.answers.iter().filter(can_go).map(|answer| written(answer).len()).sum::<usize>() < over {
+            return all;
         }
-        let mut is_dropped = |bytes: usize| {
-            let is_dropped = over > 0;
-            over = over.saturating_sub(bytes);
-            is_dropped
-        };
-        self.unused.retain(|unused| !is_dropped(bytes_of(unused)));
-        self.answers.retain(|key, answer| !(answer.unchecked && is_dropped(bytes_of(&(key, answer)))));
-        bytes_of(self)
+        for goes in [AnswerStatus::is_unused, AnswerStatus::is_unchecked] {
+            self.answers.retain(|answer| {
+                let goes = over > 0 && goes(answer.status);
+                over = if goes { over.saturating_sub(written(answer).len()) } else { over };
+                !goes
+            });
+        }
+        written(self)
     }
 }
 
@@ -281,8 +281,7 @@ impl CallRecord {
     /// Begins a round with what the client answered.
     pub(crate) fn begin_round(&mut self, responses: InputResponses) {
         // With an empty record the call could as well begin in this round.
-        let is_empty = self.answers.is_empty() && self.unused.is_empty() && self.steps.is_empty();
-        let is_idle = !is_empty || self.kept.is_some();
+        let is_idle = !self.answers.is_empty() || !self.steps.is_empty() || self.kept.is_some();
         self.round = RoundRecord { is_idle, ..RoundRecord::default() };
         for (key, response) in responses {
             self.round.key(&key).response = Some(response);
@@ -296,15 +295,17 @@ impl CallRecord {
     ///
     /// # Errors
     ///
-    /// If too many rounds that count have ended without a new step or a changed state by hand.
+    /// If too many rounds have ended without a new step or a changed state by hand.
     pub(super) fn end_round(
         &mut self,
-        counts: bool,
+        is_stateless: bool,
         rules: &RecordRules,
     ) -> Result<Vec<(Arc<str>, Question)>, CallError> {
         self.versions.insert(Arc::clone(&rules.version));
         // Two builds that do not read each other's state by hand change it in every round.
         let is_new = self.round.has_new_steps || (self.round.has_new_state && self.versions.len() == 1);
+        // On a session a call that asks nothing may wait for something, as long as its timeout allows.
+        let counts = is_stateless || !self.round.asked.is_empty();
         self.rounds = if is_new { 1 } else { self.rounds.saturating_add(counts.into()) };
         if self.rounds > rules.rounds {
             return Err(CallError::mistake(format!(
@@ -317,34 +318,27 @@ impl CallRecord {
         let of = |key: &Arc<str>| keys.get(key).unwrap_or(&none);
         let is_kept =
             |of: &RoundKey| (self.round.keeps_unused || of.is_waiting) && of.digest.is_none() && of.rejected.is_none();
-        let is_dropped = |key: &Arc<str>, digest| {
-            let RoundKey { open, rejected, .. } = of(key);
-            rejected.is_some() || open.is_some_and(|open| open.digest == digest)
-        };
-        let before = std::mem::take(&mut self.answers);
-        for (key, answer) in before {
-            let of = of(&key);
-            if (of.is_used || is_kept(of) || self.final_answers.contains(&key)) && of.open.is_none() {
-                self.answers.insert(key, answer);
-            } else {
-                self.unused.push((key, answer));
-            }
-        }
         for (key, OpenQuestion { digest, .. }) in std::mem::take(&mut self.questions) {
-            let of = of(&key);
-            let Some(answer) = &of.response else { continue };
-            let answer = RecordedAnswer { digest, answer: answer.clone(), unchecked: true };
-            match self.answers.get(&key) {
-                Some(recorded) if recorded.digest == digest => {}
-                None if is_kept(of) => _ = self.answers.insert(key, answer),
-                _ if self.unused.iter().any(|(other, unused)| *other == key && unused.digest == digest) => {}
-                _ => self.unused.push((key, answer)),
+            let is_recorded = self.answers.iter().any(|answer| answer.is_to(&key, digest));
+            if let Some(answer) = of(&key).response.clone().filter(|_| !is_recorded) {
+                let status = AnswerStatus::Waiting;
+                self.answers.push(RecordedAnswer { key, digest, answer: Some(answer), status });
             }
         }
-        self.unused.retain(|(key, unused)| !is_dropped(key, unused.digest));
+        self.answers.retain_mut(|answer| {
+            let of = of(&answer.key);
+            let is_final = answer.status == AnswerStatus::Final;
+            if of.open.is_some_and(|open| open.digest == answer.digest) || (of.rejected.is_some() && !is_final) {
+                return false;
+            }
+            if !is_final && !is_kept(of) && of.used != Some(answer.digest) {
+                let is_unchecked = answer.status.is_unchecked();
+                answer.status = if is_unchecked { AnswerStatus::NeverUsed } else { AnswerStatus::Old };
+            }
+            true
+        });
         self.cancel_round();
         self.questions = keys.into_iter().filter_map(|(key, of)| Some((key, of.open?))).collect();
-        self.make_room(rules.bytes);
         Ok(std::mem::take(&mut self.round.asked))
     }
 
@@ -380,11 +374,6 @@ impl CallRecord {
         self.round.has_new_steps || self.round.has_new_state
     }
 
-    /// Whether this round asks something.
-    pub(super) fn asks(&self) -> bool {
-        !self.round.asked.is_empty()
-    }
-
     /// Cancelled when the round is over.
     pub(super) fn over(&mut self) -> CancellationToken {
         self.round.over.get_or_insert_default().clone()
@@ -399,42 +388,32 @@ impl CallRecord {
 
 /// Questions and answers.
 impl CallRecord {
-    /// Notes what is asked under a key, and returns the turn to ask it.
+    /// Notes what is asked under a key, and returns the turn to ask it; `None` if it is not asked any more, because a step was
+    /// taken when it could not be asked.
     ///
     /// # Errors
     ///
     /// If another question uses the key, or if the text of the question has changed after a step was taken with its answer.
-    pub(super) fn note_question(&mut self, key: &Arc<str>, digest: QuestionDigest) -> Result<Turn, CallError> {
+    pub(super) fn note_question(&mut self, key: &Arc<str>, digest: QuestionDigest) -> Result<Option<Turn>, CallError> {
         let of = self.round.key(key);
         let turn = Arc::clone(&of.turn);
         if of.digest.replace(digest).is_some_and(|other| other != digest) {
             return Err(CallError::two_questions(key));
         }
-        let fallback = self.unasked.get(key).map(|digest| ("fallback", *digest));
-        let answer =
-            || self.answers.get(key).filter(|_| self.is_final(key)).map(|recorded| ("answer", recorded.digest));
-        match fallback.or_else(answer) {
-            Some((taken, before)) if before != digest => Err(CallError::mistake(format!(
-                "the text of question `{key}` changed after a step was taken with its {taken}, and the step cannot be taken \
-                 again; read what the question shows in `ctx.once`, or use `Ask::pinned_to`"
+        match self.answers.iter().find(|answer| answer.key == *key && answer.status == AnswerStatus::Final) {
+            Some(before) if before.digest != digest => Err(CallError::mistake(format!(
+                "the text of question `{key}` changed after a step was taken with its {}, and the step cannot be taken \
+                 again; read what the question shows in `ctx.once`, or use `Ask::pinned_to`",
+                if before.answer.is_some() { "answer" } else { "fallback" }
             ))),
-            _ => Ok(turn),
+            Some(before) if before.answer.is_none() => Ok(None),
+            _ => Ok(Some(turn)),
         }
-    }
-
-    /// Whether a step was taken after a question could not be asked.
-    pub(super) fn stays_unasked(&self, key: &str) -> bool {
-        self.unasked.contains_key(key)
     }
 
     /// Notes that a question could not be asked: its fallback or an error counts.
     pub(super) fn leave_unasked(&mut self, key: &str) {
         self.round.key(&key.into()).is_unasked = true;
-    }
-
-    /// Whether a step was taken with the answer under a key.
-    pub(super) fn is_final(&self, key: &str) -> bool {
-        self.final_answers.contains(key)
     }
 
     /// Notes that a resolver knows its value without asking.
@@ -443,16 +422,12 @@ impl CallRecord {
     }
 
     /// The recorded answer to exactly this question.
-    pub(super) fn recorded_answer(&self, key: &str, digest: QuestionDigest) -> Option<RecordedAnswer> {
-        let recorded = self.answers.get(key);
-        if let Some(same) = recorded.filter(|recorded| recorded.digest == digest) {
-            return Some(same.clone());
-        }
-        let unused = self.unused.iter().find(|(of, unused)| **of == *key && unused.digest == digest);
-        if recorded.is_some() && unused.is_none() {
+    pub(super) fn recorded_answer(&self, key: &str, digest: QuestionDigest) -> Option<(Box<RawValue>, AnswerStatus)> {
+        let recorded = self.answers.iter().find(|answer| answer.is_to(key, digest));
+        if recorded.is_none() && self.answers.iter().any(|answer| *answer.key == *key) {
             tracing::debug!(key, "a recorded answer is not used: the text of its question has changed");
         }
-        unused.map(|(_, unused)| unused.clone())
+        recorded.and_then(|recorded| Some((recorded.answer.clone()?, recorded.status)))
     }
 
     /// The answer to exactly this question that came with this round.
@@ -466,7 +441,8 @@ impl CallRecord {
         if let (Some(open), Some(answer)) = (self.questions.get(key), self.round.response(key)) {
             return Some((open.digest, answer.to_owned(), true));
         }
-        self.answers.get(key).map(|recorded| (recorded.digest, recorded.answer.clone(), false))
+        let latest = self.answers.iter().rfind(|answer| *answer.key == *key && !answer.status.is_unused())?;
+        Some((latest.digest, latest.answer.clone()?, false))
     }
 
     /// Notes that a question is inside a step.
@@ -488,29 +464,29 @@ impl CallRecord {
         rules: &RecordRules,
     ) -> Result<(), AnswerError> {
         let length = answer.get().len();
-        self.unused.retain(|(of, unused)| of != key || unused.digest != digest);
-        let answer = RecordedAnswer { digest, answer, unchecked: false };
-        let before = self.answers.insert(Arc::clone(key), answer).filter(|before| before.digest != digest);
-        self.unused.extend(before.map(|before| (Arc::clone(key), before)));
+        let before = self.answers.iter().position(|answer| answer.is_to(key, digest));
+        let before = before.map(|position| self.answers.remove(position).status);
+        let status = before.filter(|before| *before == AnswerStatus::Final).unwrap_or_default();
+        self.answers.push(RecordedAnswer { key: Arc::clone(key), digest, answer: Some(answer), status });
         if is_new {
             let steps: usize = self.steps.values().chain(&self.kept).map(|json| json.get().len()).sum();
             let most = RecordRules::bytes_with_answers(rules.bytes, steps);
-            let bytes = self.make_room(most);
+            let bytes = self.write(most).len();
             if bytes > most {
-                self.answers.remove(key);
+                self.answers.pop();
                 return Err(AnswerError::too_long(length, length.saturating_sub(bytes - most)));
             }
             self.round.is_idle = false;
         }
         let of = self.round.key(key);
-        (of.is_used, of.rejected) = (true, None);
+        (of.used, of.rejected) = (Some(digest), None);
         Ok(())
     }
 
     /// Notes that a function which makes its rounds by hand cannot use an answer.
     pub(super) fn reject_answer(&mut self, key: &Arc<str>, answer: Value, reason: String) {
         let of = self.round.key(key);
-        (of.is_used, of.rejected) = (false, Some((answer, reason)));
+        (of.used, of.rejected) = (None, Some((answer, reason)));
     }
 
     /// The question to send now if it differs from this one, given the answer that cannot be used and what is wrong with
@@ -661,10 +637,12 @@ impl CallRecord {
         if self.round.by_hand || self.kept.is_some() || self.versions.iter().any(|other| other != version) {
             return Vec::new();
         }
-        let is_reached = |of: &RoundKey| of.digest.is_some() || of.is_used || of.is_waiting || of.is_known;
+        let is_reached = |of: &RoundKey| of.digest.is_some() || of.used.is_some() || of.is_waiting || of.is_known;
         let is_unreached = |key: &&Arc<str>| !self.round.keys.get(*key).is_some_and(is_reached);
         let answered = self.questions.keys().filter(|key| self.round.response(key).is_some());
-        let answers: BTreeSet<_> = self.answers.keys().chain(answered).filter(is_unreached).collect();
+        let recorded = self.answers.iter().filter(|answer| answer.answer.is_some() && !answer.status.is_unused());
+        let recorded = recorded.map(|answer| &answer.key);
+        let answers: BTreeSet<_> = recorded.chain(answered).filter(is_unreached).collect();
         let steps = self.steps.keys().filter(|step| !self.has_step(step));
         let answers = answers.into_iter().map(|key| format!("the answer to `{key}`"));
         answers.chain(steps.map(|step| format!("step `{step}`"))).collect()
@@ -683,18 +661,20 @@ impl CallRecord {
     ) -> Result<(), CallError> {
         for (key, of) in &self.round.keys {
             let Some(digest) = of.digest else { continue };
-            if of.is_used {
-                self.final_answers.insert(Arc::clone(key));
-            } else if of.is_unasked {
-                self.unasked.insert(Arc::clone(key), digest);
+            let status = AnswerStatus::Final;
+            match self.answers.iter_mut().find(|answer| answer.is_to(key, digest)) {
+                Some(answer) if of.used == Some(digest) => answer.status = status,
+                None if of.is_unasked => {
+                    self.answers.push(RecordedAnswer { key: Arc::clone(key), digest, answer: None, status });
+                }
+                _ => {}
             }
         }
         if let Some(outer) = outer {
             self.inside.entry(outer).or_default().steps.insert(step.into());
         }
         self.steps.insert(step.into(), result);
-        let most = RecordRules::bytes_with_steps(most);
-        let bytes = self.make_room(most);
+        let bytes = self.write(most).len();
         if bytes > most {
             self.steps.remove(step);
             return Err(CallError::mistake(format!(
@@ -748,12 +728,13 @@ mod tests {
         json!({ "action": "accept", "content": { "yes": true } })
     }
 
-    fn answer(message: &str, answer: Value) -> RecordedAnswer {
-        RecordedAnswer { digest: question(message).digest(None), answer: json_text(answer), unchecked: false }
+    fn answer(key: &str, message: &str, answer: Value) -> RecordedAnswer {
+        let (digest, answer) = (question(message).digest(None), Some(json_text(answer)));
+        RecordedAnswer { key: key.into(), digest, answer, status: AnswerStatus::Used }
     }
 
     /// Recorded answers, to be compared.
-    fn shown(answers: &BTreeMap<Arc<str>, RecordedAnswer>) -> String {
+    fn shown(answers: &[RecordedAnswer]) -> String {
         serde_json::to_string(answers).expect("JSON")
     }
 
@@ -785,7 +766,8 @@ mod tests {
     fn ask(call: &Call, key: &str, message: &str) -> Result<Value, Halt> {
         let check = |answer: &Value| <ConfirmForm as Answer>::read(answer).map(|_| ());
         let check = AnswerCheck { allow_unsolicited: false, pinned_to: None, read: &check, accept: None };
-        call.ask(key, question(message), check).now_or_never().expect("no waiting")
+        let asked = call.ask(key, question(message), check, None).now_or_never().expect("no waiting");
+        asked.map(|answer| answer.expect("it can be asked"))
     }
 
     /// The keys that a round asks under in the end, and the record for the next one.
@@ -796,21 +778,21 @@ mod tests {
     }
 
     fn read(record: &CallRecord) -> CallRecord {
-        CallRecord::read(&record.write()).expect("this build wrote it")
+        CallRecord::read(&written(record)).expect("this build wrote it")
     }
 
     fn unused(record: &CallRecord) -> Vec<&str> {
-        record.unused.iter().map(|(key, _)| &**key).collect()
+        record.answers.iter().filter(|answer| answer.status.is_unused()).map(|answer| &*answer.key).collect()
     }
 
     fn stored(record: &CallRecord) -> String {
-        String::from_utf8(record.write()).expect("JSON is text")
+        String::from_utf8(written(record)).expect("JSON is text")
     }
 
     #[test]
     fn d4_d5_d8_an_answer_to_what_was_asked_is_kept_and_any_other_is_dropped() {
         let before = CallRecord {
-            answers: by_key([("used", answer("Used?", yes())), ("unused", answer("Unused?", yes()))]),
+            answers: vec![answer("used", "Used?", yes()), answer("unused", "Unused?", yes())],
             questions: by_key([("open", open("Open?")), ("gone", open("Gone?"))]),
             ..CallRecord::default()
         };
@@ -820,16 +802,17 @@ mod tests {
         assert!(matches!(ask(&call, "new", "New?"), Err(Halt::Pending)));
         let (asked, after) = end(&call);
         assert_eq!(asked, ["new"]);
-        let kept = by_key([("used", answer("Used?", yes())), ("open", answer("Open?", yes()))]);
-        assert_eq!(shown(&after.answers), shown(&kept));
+        let kept = vec![answer("used", "Used?", yes()), answer("open", "Open?", yes())];
         assert_eq!(unused(&after), ["unused", "gone"]);
+        let used: Vec<_> = after.answers.into_iter().filter(|answer| !answer.status.is_unused()).collect();
+        assert_eq!(shown(&used), shown(&kept));
         assert_eq!(after.questions, by_key([("new", open("New?"))]));
     }
 
     #[test]
     fn d5_a_decline_counts_for_the_text_that_was_declined() {
         let decline = json!({ "action": "decline" });
-        let answers = by_key([("sure", answer("Sure?", decline.clone()))]);
+        let answers = vec![answer("sure", "Sure?", decline.clone())];
         let before = CallRecord { answers, ..CallRecord::default() };
         assert_eq!(ask(&round(before.clone(), []), "sure", "Sure?").unwrap(), decline);
         let reworded = round(before, []);
@@ -837,7 +820,7 @@ mod tests {
         let (asked, after) = end(&reworded);
         assert_eq!(asked, ["sure"]);
         assert_eq!(after.questions, by_key([("sure", open("Really sure?"))]));
-        assert!(after.answers.is_empty(), "the old answer is not to this question");
+        assert_eq!(unused(&after), ["sure"], "the old answer is not to this question");
         let again = round(after, []);
         assert_eq!(ask(&again, "sure", "Sure?").unwrap(), decline, "but it is to its own");
     }
@@ -845,11 +828,12 @@ mod tests {
     #[test]
     fn u3_2_an_answer_to_a_question_that_is_asked_again_is_dropped() {
         let bad = json!({ "action": "accept", "content": { "yes": "perhaps" } });
-        let unused = vec![("sure".into(), answer("Sure?", bad)), ("sure".into(), answer("Really?", yes()))];
-        let call = round(CallRecord { unused, ..CallRecord::default() }, []);
+        let old = |answer| RecordedAnswer { status: AnswerStatus::Old, ..answer };
+        let answers = vec![old(answer("sure", "Sure?", bad)), old(answer("sure", "Really?", yes()))];
+        let call = round(CallRecord { answers, ..CallRecord::default() }, []);
         assert!(matches!(ask(&call, "sure", "Sure?"), Err(Halt::Pending)));
         let (_, after) = end(&call);
-        assert_eq!(after.unused.len(), 1, "the one to another question is kept");
+        assert_eq!(after.answers.len(), 1, "the one to another question is kept");
         assert_eq!(ask(&round(after, []), "sure", "Really?").unwrap(), yes());
     }
 
@@ -872,8 +856,7 @@ mod tests {
     #[test]
     fn d5_d7_a_recorded_answer_that_no_longer_fits_is_asked_for_again() {
         let other = json!({ "action": "accept", "content": { "yes": "perhaps" } });
-        let call =
-            round(CallRecord { answers: by_key([("sure", answer("Sure?", other))]), ..CallRecord::default() }, []);
+        let call = round(CallRecord { answers: vec![answer("sure", "Sure?", other)], ..CallRecord::default() }, []);
         assert!(matches!(ask(&call, "sure", "Sure?"), Err(Halt::Pending)));
         assert_eq!(end(&call).0, ["sure"]);
     }
@@ -903,12 +886,12 @@ mod tests {
             call.record_step(step, "x".repeat(length)).now_or_never().expect("no waiting").map(|_| ())
         };
         record("one", 470).unwrap();
-        record("two", 470).unwrap();
-        let error = record("more", 5).unwrap_err().to_string();
+        record("two", 490).unwrap();
+        let error = record("more", 20).unwrap_err().to_string();
         assert!(
             error.starts_with(
-                "the result of step `more` cannot be recorded: the record of this call takes 980 bytes with it, and the \
-                 limit is 969"
+                "the result of step `more` cannot be recorded: the record of this call takes 1015 bytes with it, and the \
+                 limit is 1000"
             ),
             "{error}"
         );
@@ -920,7 +903,7 @@ mod tests {
         let secret = json!({ "action": "accept", "content": { "yes": true, "note": "topsecret" } });
         let lines = Log::of(|| {
             let before = CallRecord {
-                answers: by_key([("recorded", answer("Old?", secret.clone()))]),
+                answers: vec![answer("recorded", "Old?", secret.clone())],
                 questions: by_key([("late", open("Old?"))]),
                 ..CallRecord::default()
             };
@@ -937,7 +920,7 @@ mod tests {
     #[test]
     fn an_unused_answer_is_kept_for_a_function_that_waits_and_does_not_count_as_progress() {
         let before = CallRecord {
-            answers: by_key([("used", answer("Used?", yes()))]),
+            answers: vec![answer("used", "Used?", yes())],
             questions: by_key([("open", open("Open?"))]),
             ..CallRecord::default()
         };
@@ -951,8 +934,9 @@ mod tests {
             assert!(matches!(ask(&call, "new", "New?"), Err(Halt::Pending)));
             call.record().keep_unused();
             assert_eq!(call.record().has_progressed(), progressed, "{sent} used: {is_used}");
-            let kept = RecordedAnswer { unchecked: !is_used, ..answer("Open?", sent) };
-            let answers = by_key([("used", answer("Used?", yes())), ("open", kept)]);
+            let status = if is_used { AnswerStatus::Used } else { AnswerStatus::Waiting };
+            let kept = RecordedAnswer { status, ..answer("open", "Open?", sent) };
+            let answers = vec![answer("used", "Used?", yes()), kept];
             assert_eq!(shown(&end(&call).1.answers), shown(&answers));
         }
     }
@@ -982,7 +966,7 @@ mod tests {
             json!({ "action": "decline", "_meta": { "deep": deep } }),
             json!({ "roots": [] }),
         ] {
-            let answers = by_key([("key", answer("Sure?", sent))]);
+            let answers = vec![answer("key", "Sure?", sent)];
             let record = CallRecord { answers: answers.clone(), ..CallRecord::default() };
             assert_eq!(shown(&read(&record).answers), shown(&answers));
         }
@@ -1003,19 +987,21 @@ mod tests {
         let form = |content| json!({ "action": "accept", "content": content });
         let steps = by_key([("charge", json_text(json!({ "receipt": 4711 }))), ("number", json_text(json!(7)))]);
         let inside = InsideStep { questions: ["pin".into()].into(), steps: ["number".into()].into() };
+        let with = |status, answer| RecordedAnswer { status, ..answer };
         let asked = CallRecord {
-            answers: by_key([
-                ("amount", answer("How many?", form(json!({ "amount": 2 })))),
-                ("later", RecordedAnswer { unchecked: true, ..answer("Later?", yes()) }),
-            ]),
-            unused: vec![("login".into(), answer("Log in?", yes())), ("login".into(), answer("Sign in?", yes()))],
+            answers: vec![
+                with(AnswerStatus::Old, answer("login", "Log in?", yes())),
+                with(AnswerStatus::NeverUsed, answer("login", "Sign in?", yes())),
+                with(AnswerStatus::Final, answer("amount", "How many?", form(json!({ "amount": 2 })))),
+                RecordedAnswer { answer: None, ..with(AnswerStatus::Final, answer("gift", "A gift?", yes())) },
+                answer("number", "Which?", yes()),
+                with(AnswerStatus::Waiting, answer("later", "Later?", yes())),
+            ],
             questions: by_key([
                 ("sure", open("Sure?")),
                 ("name", OpenQuestion { bad: 2, reworded: 1, ..open("Name?") }),
             ]),
             steps,
-            final_answers: ["amount".into()].into(),
-            unasked: by_key([("gift", question("A gift?").digest(None))]),
             inside: by_key([("charge", inside)]),
             rounds: 3,
             versions: ["1.0.0".into(), "1.1.0".into()].into(),
@@ -1066,8 +1052,10 @@ mod tests {
         for (state, is_read) in [
             ("{}".to_owned(), true),
             (r#"{"x":{"trace":["any",{"thing":1}]}}"#.to_owned(), true),
-            (format!(r#"{{"a":{{"sure":[{digest},{{}}]}},"s":{{"charge":100}}}}"#), true),
-            (format!(r#"{{"a":{{"sure":[{digest},{{}},false,1]}},"s":{{"charge":100}}}}"#), false),
+            (format!(r#"{{"a":[["sure",{digest},{{}}]],"s":{{"charge":100}}}}"#), true),
+            (format!(r#"{{"a":[["sure",{digest},{{}},"f"]],"s":{{"charge":100}}}}"#), true),
+            (format!(r#"{{"a":[["sure",{digest},{{}},"new"]],"s":{{"charge":100}}}}"#), false),
+            (format!(r#"{{"a":[["sure",{digest},{{}},"f",1]],"s":{{"charge":100}}}}"#), false),
             (format!(r#"{{"q":{{"sure":{{"d":{digest},"new":1}}}}}}"#), false),
             (r#"{"i":{"charge":{"new":[]}}}"#.to_owned(), false),
             (r#"{"new":1,"s":{"charge":100}}"#.to_owned(), false),
@@ -1109,15 +1097,13 @@ mod tests {
     #[test]
     fn four_answers_take_under_600_bytes() {
         let form = |content| json!({ "action": "accept", "content": content });
-        let answers = by_key([
-            ("confirm", answer("1", form(json!({ "yes": true })))),
-            ("reason", answer("2", form(json!({ "reason": "it is a copy of last year's folder" })))),
-            (
-                "address",
-                answer("3", form(json!({ "street": "12 Long Lane", "city": "Little Hamlet", "zip": "12345" }))),
-            ),
-            ("payment", answer("4", form(json!({ "method": "invoice", "reference": "PO-2026-001234" })))),
-        ]);
+        let address = json!({ "street": "12 Long Lane", "city": "Little Hamlet", "zip": "12345" });
+        let answers = vec![
+            answer("confirm", "1", form(json!({ "yes": true }))),
+            answer("reason", "2", form(json!({ "reason": "it is a copy of last year's folder" }))),
+            answer("address", "3", form(address)),
+            answer("payment", "4", form(json!({ "method": "invoice", "reference": "PO-2026-001234" }))),
+        ];
         let questions = by_key([("newsletter", OpenQuestion { bad: 2, reworded: 1, ..open("5") })]);
         let written = stored(&CallRecord { answers, questions, ..CallRecord::default() });
         assert!(written.len() < 600, "{} bytes", written.len());

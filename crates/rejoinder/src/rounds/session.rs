@@ -51,7 +51,7 @@ impl Carrier for SessionCarrier {
         Some(Box::pin(self.answer(key, question)))
     }
 
-    fn park(&self, questions: Vec<(Arc<str>, Question)>, record: &CallRecord) -> Result<Parked, CallError> {
+    fn park(&self, questions: Vec<(Arc<str>, Question)>, record: &mut CallRecord) -> Result<Parked, CallError> {
         let carrier = self.clone();
         let has_progressed = !questions.is_empty() || record.has_progressed();
         Ok(Parked::Waiting(Box::pin(async move {

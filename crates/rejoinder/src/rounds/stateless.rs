@@ -68,10 +68,10 @@ impl Carrier for StatelessCarrier {
         None
     }
 
-    fn park(&self, questions: Vec<(Arc<str>, Question)>, record: &CallRecord) -> Result<Parked, CallError> {
+    fn park(&self, questions: Vec<(Arc<str>, Question)>, record: &mut CallRecord) -> Result<Parked, CallError> {
         // A round that brings nothing new must not extend the life of an earlier consent.
         let until = self.expires.filter(|_| !record.has_progressed());
-        let state = self.seal.seal_until(self.binding(), &record.write(), until)?;
+        let state = self.seal.seal_until(self.binding(), &record.write(self.seal.record_limit()), until)?;
         Ok(Parked::InputRequired { questions, state })
     }
 }

@@ -145,9 +145,11 @@ impl Seal {
         }
     }
 
-    /// How many bytes the record of a call may take, so that its state is not too large to be sealed.
+    /// How many bytes the record of a call may take, so that its state is not too large to be sealed with the questions that
+    /// follow.
     pub(crate) fn record_limit(&self) -> usize {
-        (self.policy.limit - shortest()) / 4 * 3
+        let most = (self.policy.limit - shortest()) / 4 * 3;
+        most - most / 32
     }
 
     /// Seals the state of a call, for [`StatePolicy::ttl`] and at most until then.
