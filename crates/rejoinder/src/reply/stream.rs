@@ -11,7 +11,7 @@ use rmcp::model::{CallToolResult, ContentBlock};
 
 use super::{IntoCallError, IntoToolResult, Json, Structured, Text, finite::to_finite_value};
 use crate::{
-    auth::ByteBudget,
+    auth::{ByteBudget, HeldBytes},
     call::{Call, Emitted},
     error::{CallError, Halt},
     item::{Output, OutputStream},
@@ -57,8 +57,6 @@ pub struct ToolStream<T, R = T> {
     items: Pin<Box<dyn Stream<Item = Result<T, CallError>> + Send>>,
     total: Option<u64>,
     fold: Fold<T>,
-    /// Whether the result is the texts joined.
-    joins: bool,
     returned: PhantomData<fn() -> R>,
 }
 
@@ -104,12 +102,12 @@ impl<T: StreamItem> ToolStream<T> {
             _ => None,
         };
         let fold = if T::IS_TEXT {
-            folding(JoinedTexts::default(), |texts, _, message| texts.join(message))
+            folding(JoinedTexts::default(), |texts, _, message, call| texts.join(message, call))
         } else {
             let nothing = CallError::new("the stream ended without an item, so there is no result");
-            folding(Err(nothing), |_, item, _| Ok(item))
+            folding(Err(nothing), |_, item, _, _| Ok(item))
         };
-        Self { items: Box::pin(items), total, fold, joins: T::IS_TEXT, returned: PhantomData }
+        Self { items: Box::pin(items), total, fold, returned: PhantomData }
     }
 
     /// Makes the result from all items: begins with `first`, and adds each item.
@@ -137,8 +135,8 @@ impl<T: StreamItem> ToolStream<T> {
         R: IntoToolResult + Send + 'static,
         F: FnMut(R, T) -> R + Send + 'static,
     {
-        let fold = folding(first, move |so_far, item, _| add(so_far, item));
-        ToolStream { items: self.items, total: self.total, fold, joins: false, returned: PhantomData }
+        let fold = folding(first, move |so_far, item, _, _| add(so_far, item));
+        ToolStream { items: self.items, total: self.total, fold, returned: PhantomData }
     }
 }
 
@@ -154,16 +152,11 @@ impl<T: StreamItem, R: IntoToolResult> ToolStream<T, R> {
     /// Sends each item, and makes the result.
     async fn run(mut self, call: Call) -> Result<Output, Halt> {
         let has_listener = call.request().progress_token.is_some();
-        let mut held = call.dependency::<ByteBudget>().map(|budget| budget.hold(call.request().principal.as_ref()));
-        let (mut sent, total, mut joined) = (0.0, self.total.map(|total| total as f64), 0);
+        let (mut sent, total) = (0.0, self.total.map(|total| total as f64));
         while let Some(item) = self.items.next().await {
             let item = item?;
             let message = if has_listener || T::IS_TEXT { item.message()? } else { String::new() };
-            joined += message.len();
-            // Without room the message is not joined. Above the limit it is not either, so it takes no room.
-            let takes_room = self.joins && joined <= LONGEST_JOINED;
-            let has_room = !takes_room || held.as_mut().is_none_or(|held| held.grow(message.len()).is_ok());
-            (self.fold)(Some((item, has_room.then_some(&message))));
+            (self.fold)(Some((item, &message, &call)));
             sent += 1.0;
             if has_listener {
                 call.outbox().send(Emitted::Progress { progress: sent, total, message: Some(message) }).await;
@@ -209,17 +202,17 @@ impl<T, R> fmt::Debug for ToolStream<T, R> {
 }
 
 /// Adds an item and its message to the result of a stream. Without an item it returns the result.
-type Fold<T> = Box<dyn FnMut(Option<(T, Option<&String>)>) -> Option<Result<Output, Halt>> + Send>;
+type Fold<T> = Box<dyn FnMut(Option<(T, &str, &Call)>) -> Option<Result<Output, Halt>> + Send>;
 
 fn folding<T, R: IntoToolResult + Send + 'static>(
     first: R,
-    mut add: impl FnMut(R, T, Option<&String>) -> R + Send + 'static,
+    mut add: impl FnMut(R, T, &str, &Call) -> R + Send + 'static,
 ) -> Fold<T> {
     let mut so_far = Some(first);
     Box::new(move |item| match (so_far.take()?, item) {
         (result, None) => Some(result.into_output()),
-        (result, Some((item, message))) => {
-            so_far = Some(add(result, item, message));
+        (result, Some((item, message, call))) => {
+            so_far = Some(add(result, item, message, call));
             None
         }
     })
@@ -232,16 +225,21 @@ const LONGEST_JOINED: usize = 4 * 1024 * 1024;
 #[derive(Default)]
 struct JoinedTexts {
     text: String,
+    /// The room that they take.
+    held: Option<HeldBytes>,
     is_cut: bool,
 }
 
 impl JoinedTexts {
     /// Adds a text, unless there is no room for it.
-    fn join(mut self, more: Option<&String>) -> Self {
-        let room = LONGEST_JOINED - self.text.len();
-        match more.filter(|more| more.len() <= room && !self.is_cut) {
-            Some(more) => self.text += more,
-            None => self.is_cut = true,
+    fn join(mut self, more: &str, call: &Call) -> Self {
+        let budget = || call.dependency::<ByteBudget>().map(|budget| budget.hold(call.request().principal.as_ref()));
+        self.held = self.held.or_else(budget);
+        self.is_cut = self.is_cut
+            || self.text.len() + more.len() > LONGEST_JOINED
+            || self.held.as_mut().is_some_and(|held| held.grow(more.len()).is_err());
+        if !self.is_cut {
+            self.text += more;
         }
         self
     }
