@@ -163,16 +163,6 @@ impl Question {
         (speaks < since).then(|| CallError::too_old(what, speaks, since))
     }
 
-    /// About how many bytes of memory it takes.
-    pub(crate) fn size(&self) -> usize {
-        match self {
-            Self::Form { message, .. } => message.len(),
-            Self::Visit { message, url } => message.len() + url.len(),
-            Self::Sample(_) => self.params().to_string().len(),
-            Self::Roots => 0,
-        }
-    }
-
     /// The params of the request, as JSON, for a session of this version.
     pub(crate) fn params_in(&self, version: &str) -> Value {
         let mut params = self.params();

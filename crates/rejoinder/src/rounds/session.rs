@@ -34,7 +34,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 impl SessionCarrier {
     async fn answer(&self, key: &str, question: &Question) -> Result<Box<RawValue>, CallError> {
         let caller = self.caller.as_ref();
-        let held = || self.bytes.take(caller, question.size());
+        let held = || self.bytes.take(caller, question.params().to_string().len());
         let slot = self.share.take(caller).map_err(NoRoom::from).and_then(|slot| Ok((slot, held()?)));
         let _slot =
             slot.map_err(|no_room| CallError::new(format!("the client could not be asked `{key}`: {no_room}")))?;
