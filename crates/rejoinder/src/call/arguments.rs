@@ -144,7 +144,7 @@ pub struct ArgumentReader<'r> {
     /// The arguments that are not read yet.
     left: &'r [(&'static str, ArgumentCheck)],
     errors: ArgumentErrors,
-    /// What is left for patterns.
+    /// What has been matched against patterns.
     matching: Matching,
 }
 

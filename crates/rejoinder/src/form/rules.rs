@@ -25,15 +25,9 @@ pub(crate) struct Pattern {
     size: usize,
 }
 
-/// What is left of what a request may match against patterns.
-#[derive(Debug)]
+/// What a request has matched against patterns.
+#[derive(Debug, Default)]
 pub(crate) struct Matching(Cell<u64>);
-
-impl Default for Matching {
-    fn default() -> Self {
-        Self(Cell::new(MOST_MATCHED))
-    }
-}
 
 impl Pattern {
     pub(crate) fn new(pattern: &str) -> Result<Self, regex_lite::Error> {
@@ -50,8 +44,11 @@ impl Pattern {
 
     /// Whether a text matches; `None` if the request has matched too much.
     pub(crate) fn is_match(&self, text: &str, matching: &Matching) -> Option<bool> {
-        matching.0.set(matching.0.get().checked_sub(self.size as u64 * text.len() as u64)?);
-        Some(self.regex.is_match(text))
+        let matched = matching.0.get() + self.size as u64 * text.len() as u64;
+        (matched <= MOST_MATCHED).then(|| {
+            matching.0.set(matched);
+            self.regex.is_match(text)
+        })
     }
 }
 
