@@ -58,17 +58,7 @@ impl CallEnd {
     pub fn keeps_changes(self) -> bool {
         // Outside of a test nobody follows.
         let _ = KEEPS_CHANGES_ASKED.try_with(|asked| asked.set(true));
-        self.fails_with_teardown()
-    }
-
-    /// Whether the call fails if something that it deferred fails: the client would rely on it.
-    fn fails_with_teardown(self) -> bool {
         matches!(self, Self::Succeeded | Self::PendingAfterSteps)
-    }
-
-    /// Whether the round ended with a question.
-    pub(crate) fn is_pending(self) -> bool {
-        matches!(self, Self::Pending | Self::PendingAfterSteps)
     }
 }
 
@@ -123,7 +113,7 @@ impl Call {
     /// Runs what was deferred, the latest first; `None` if nothing was.
     ///
     /// A function that fails, panics or takes longer than the limit is logged with the name of what was called, and the others
-    /// still run. If the call would go on as if it had worked, it fails: the others get [`CallEnd::Failed`].
+    /// still run. If the call would go on as if it had worked, it fails, and the others get [`CallEnd::Failed`].
     pub(crate) fn teardown(
         &self,
         end: CallEnd,
@@ -146,7 +136,8 @@ impl Call {
             // One at a time, because each may defer more.
             while let Some(deferred) = call.next_deferred() {
                 let ran = call.run_deferred(deferred, end, limit, &name).await;
-                if ran.is_err() && end.fails_with_teardown() {
+                // The client would rely on what has failed.
+                if ran.is_err() && end.keeps_changes() {
                     (end, outcome) = (CallEnd::Failed, ran);
                     lock(&call.0.teardown).end = Some(end);
                 }

@@ -301,7 +301,7 @@ impl Running {
                 CallEnd::Panicked
             }
         };
-        if end.is_pending() {
+        if matches!(end, CallEnd::Pending | CallEnd::PendingAfterSteps) {
             self.call.drop_background();
         }
         self.teardown = self.begin_teardown(end);
