@@ -187,13 +187,10 @@ mod stored_headers {
 
 /// Copies the values of headers, so that they do not keep the buffer that they came in, which is much larger.
 pub(crate) fn compact(headers: &mut HeaderMap) {
-    let all: Bytes = headers.values().flat_map(|value| value.as_bytes()).copied().collect();
-    let mut rest = all;
     for value in headers.values_mut() {
-        let copy = HeaderValue::from_maybe_shared(rest.split_to(value.len())).expect("it was a value");
-        let is_sensitive = value.is_sensitive();
+        let mut copy = HeaderValue::from_bytes(value.as_bytes()).expect("it was a value");
+        copy.set_sensitive(value.is_sensitive());
         *value = copy;
-        value.set_sensitive(is_sensitive);
     }
 }
 
