@@ -528,6 +528,26 @@ async fn buy(
     Ok("ordered")
 }
 
+/// The same inside a step that asks, and so is not recorded itself.
+#[tool]
+async fn buy_inside(
+    how: String,
+    #[resolve(writing)] written: &Arc<Mutex<Vec<&'static str>>>,
+    ctx: Context,
+) -> Result<String, CallError> {
+    let _ = how;
+    let bought = ctx.once("buy", async || {
+        let insert = async || {
+            written.lock().unwrap().push("order");
+            Ok(())
+        };
+        ctx.once("insert", insert).await?;
+        ctx.ask("sure", Ask::confirm("Sure?")).await?;
+        Ok("ordered".to_owned())
+    });
+    bought.await
+}
+
 /// The same with rounds by hand, whose state says what was written.
 #[tool]
 async fn buy_by_hand(
@@ -546,9 +566,10 @@ async fn buy_by_hand(
 #[tokio::test(start_paused = true)]
 async fn a_commit_that_fails_before_a_question_fails_the_call() {
     for era in [Era::Stateless, Era::Session] {
-        for tool in ["buy", "buy_by_hand"] {
+        for tool in ["buy", "buy_inside", "buy_by_hand"] {
             let rows = Arc::new(Rows::default());
-            let server = Server::new("shop", "1").provide_arc(Arc::clone(&rows)).tools(tools![buy, buy_by_hand]);
+            let server = Server::new("shop", "1").provide_arc(Arc::clone(&rows));
+            let server = server.tools(tools![buy, buy_inside, buy_by_hand]);
             let client = Client::new(server.grace_period(Duration::from_secs(3))).era(era);
             let client = client.answer("sure", rejoinder::form::ConfirmForm { yes: true });
             for (how, text) in [

@@ -274,6 +274,14 @@ impl CallRecord {
         }
         written(self)
     }
+
+    /// How many bytes more than this it takes after it has made room.
+    fn excess(&mut self, most: usize) -> usize {
+        let answers = self.answers.iter().filter_map(|answer| answer.answer.as_ref());
+        let texts = answers.chain(self.steps.values()).chain(&self.kept).map(|json| json.get().len() + 64);
+        // Far below the limit it is not written to be measured.
+        if texts.sum::<usize>() < most / 2 { 0 } else { self.write(most).len().saturating_sub(most) }
+    }
 }
 
 /// The round.
@@ -471,10 +479,10 @@ impl CallRecord {
         if is_new {
             let steps: usize = self.steps.values().chain(&self.kept).map(|json| json.get().len()).sum();
             let most = RecordRules::bytes_with_answers(rules.bytes, steps);
-            let bytes = self.write(most).len();
-            if bytes > most {
+            let excess = self.excess(most);
+            if excess > 0 {
                 self.answers.pop();
-                return Err(AnswerError::too_long(length, length.saturating_sub(bytes - most)));
+                return Err(AnswerError::too_long(length, length.saturating_sub(excess)));
             }
             self.round.is_idle = false;
         }
@@ -661,22 +669,23 @@ impl CallRecord {
     ) -> Result<(), CallError> {
         for (key, of) in &self.round.keys {
             let Some(digest) = of.digest else { continue };
-            let status = AnswerStatus::Final;
-            match self.answers.iter_mut().find(|answer| answer.is_to(key, digest)) {
-                Some(answer) if of.used == Some(digest) => answer.status = status,
-                None if of.is_unasked => {
-                    self.answers.push(RecordedAnswer { key: Arc::clone(key), digest, answer: None, status });
-                }
-                _ => {}
+            let recorded = self.answers.iter().position(|answer| answer.is_to(key, digest));
+            if let (Some(position), true) = (recorded, of.used == Some(digest)) {
+                self.answers[position].status = AnswerStatus::Final;
+            } else if of.is_unasked {
+                self.answers.retain(|answer| !answer.is_to(key, digest));
+                let (key, status) = (Arc::clone(key), AnswerStatus::Final);
+                self.answers.push(RecordedAnswer { key, digest, answer: None, status });
             }
         }
         if let Some(outer) = outer {
             self.inside.entry(outer).or_default().steps.insert(step.into());
         }
         self.steps.insert(step.into(), result);
-        let bytes = self.write(most).len();
-        if bytes > most {
+        let excess = self.excess(most);
+        if excess > 0 {
             self.steps.remove(step);
+            let bytes = most + excess;
             return Err(CallError::mistake(format!(
                 "the result of step `{step}` cannot be recorded: the record of this call takes {bytes} bytes with it, and \
                  the limit is {most} (`StatePolicy::limit`); store large results elsewhere and return a reference"
@@ -859,6 +868,26 @@ mod tests {
         let call = round(CallRecord { answers: vec![answer("sure", "Sure?", other)], ..CallRecord::default() }, []);
         assert!(matches!(ask(&call, "sure", "Sure?"), Err(Halt::Pending)));
         assert_eq!(end(&call).0, ["sure"]);
+    }
+
+    #[test]
+    fn r3_m2_a_fallback_that_a_step_used_stays_although_an_answer_that_cannot_be_read_is_recorded() {
+        let unreadable = answer("sure", "Sure?", json!({ "action": "accept", "content": { "yes": "perhaps" } }));
+        let call = round(CallRecord { answers: vec![unreadable], ..CallRecord::default() }, []);
+        let asked = |call: &Call, refused| {
+            let check = |answer: &Value| <ConfirmForm as Answer>::read(answer).map(|_| ());
+            let check = AnswerCheck { allow_unsolicited: false, pinned_to: None, read: &check, accept: None };
+            let asked = call.ask("sure", question("Sure?"), check, refused).now_or_never().expect("no waiting");
+            asked.map(|answer| answer.map_err(|error| error.to_string()))
+        };
+        assert_eq!(
+            asked(&call, Some(CallError::new("it cannot be asked"))).unwrap().unwrap_err(),
+            "it cannot be asked"
+        );
+        call.record_step("charge", 1).now_or_never().expect("no waiting").unwrap();
+        let next = round(end(&call).1, [("sure", yes())]);
+        let error = asked(&next, None).unwrap().unwrap_err();
+        assert!(error.starts_with("`sure` is not asked any more"), "{error}");
     }
 
     #[test]

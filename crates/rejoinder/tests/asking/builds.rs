@@ -164,6 +164,48 @@ async fn builds_that_do_not_read_the_state_of_each_other_end_after_so_many_round
     assert_eq!(asked.len(), 64);
 }
 
+/// Two builds whose answers do not fit into the state together.
+mod long_answers {
+    use super::*;
+
+    #[tool(name = "essay")]
+    async fn essay_old(ctx: Context) -> Result<String, CallError> {
+        ctx.ask("a", Ask::text("A?")).await?;
+        ctx.ask("b", Ask::text("B?")).await
+    }
+
+    #[tool(name = "essay")]
+    async fn essay_new(ctx: Context) -> Result<String, CallError> {
+        ctx.ask("c", Ask::text("C?")).await?;
+        ctx.ask("d", Ask::text("D?")).await
+    }
+
+    #[tokio::test]
+    async fn u3_2_a_call_ends_although_the_answers_of_two_builds_do_not_fit_together() {
+        let keys = || StateKeys::new([b"a key of 32 bytes for some tests"]).unwrap();
+        let text = json!({ "action": "accept", "content": { "text": "x".repeat(900) } });
+        for (limit, text_of_end) in [(8_000, "xxx"), (3_000, "the call has no result after 64 rounds")] {
+            let clients = [tools![essay_old], tools![essay_new]].map(|tools| {
+                let policy = StatePolicy::new().keys(keys()).limit(limit);
+                let server = Server::new("rolling", "1").state(policy).tools(tools);
+                Client::new(server).capabilities(serde_json::from_value(json!({ "elicitation": {} })).unwrap())
+            });
+            let mut rest = json!({});
+            let ended = 'call: {
+                for number in 0..80 {
+                    let result = round(&clients[number % 2], "essay", json!({}), rest).await.unwrap();
+                    let Some(asked) = result["inputRequests"].as_object() else { break 'call result };
+                    let answers: Value = asked.keys().map(|key| (key.clone(), text.clone())).collect();
+                    rest = json!({ "requestState": result["requestState"], "inputResponses": answers });
+                }
+                panic!("no end")
+            };
+            let ended = ended["content"][0]["text"].as_str().unwrap();
+            assert!(ended.starts_with(text_of_end), "{limit}: {ended}");
+        }
+    }
+}
+
 fn each_once(asked: &[(String, String)]) -> bool {
     asked.iter().collect::<BTreeSet<_>>().len() == asked.len()
 }

@@ -388,6 +388,39 @@ async fn a_task_for_a_success_does_not_run_if_the_call_is_cancelled() {
     .await;
 }
 
+/// Adds its tasks when it is over: one while it is torn down, and one after the reply.
+#[tool]
+async fn confirms_at_the_end(
+    fails: bool,
+    background: BackgroundTasks,
+    scope: Scope,
+    log: Dep<Journal>,
+) -> Result<(), CallError> {
+    scope.defer(move |_| async move {
+        let (mail, late, mails) = (log.clone(), log.clone(), background.on_success());
+        background.on_success().add(async move { mail.note("mail") })?;
+        background.add(async move {
+            mails.add(async move { late.note("late mail") })?;
+            Ok::<_, CallError>(log.note("audit"))
+        })?;
+        Ok::<_, CallError>(())
+    });
+    if fails { Err(CallError::new("no")) } else { Ok(()) }
+}
+
+#[tokio::test]
+async fn a_task_for_a_success_may_be_added_when_the_call_has_ended() {
+    let (client, log) = client(Server::new("late", "1.0.0").tools(tools![confirms_at_the_end]));
+    in_both_eras(client, async |client| {
+        client.call_tool("confirms_at_the_end", json!({ "fails": false })).await.unwrap();
+        assert_eq!(log.wait_for(3).await, ["mail", "audit", "late mail"]);
+        client.call_tool("confirms_at_the_end", json!({ "fails": true })).await.unwrap();
+        assert_eq!(log.wait_for(1).await, ["audit"]);
+    })
+    .await;
+    assert!(log.take().is_empty());
+}
+
 #[tokio::test]
 async fn a_unit_test_waits_for_tasks_that_tasks_add() {
     let (background, log) = (BackgroundTasks::detached(), Dep::new(Journal::default()));
