@@ -14,6 +14,10 @@ pub(crate) const LONGEST_MATCHED: usize = 64 * 1024;
 /// a second.
 const MOST_MATCHED: u64 = 1 << 32;
 
+/// What is wrong with a text that a request has no more time for.
+const TOO_MUCH_TEXT: &str =
+    "cannot be checked, because the request has too much text to match against patterns: send fewer or shorter texts";
+
 /// The largest pattern, in bytes.
 const LARGEST_PATTERN: usize = 8 * 1024 * 1024;
 
@@ -98,11 +102,10 @@ impl Rules {
             }
         }
         if let Some(pattern) = &rules.pattern {
-            let (most, allowed) = (MOST_MATCHED / pattern.size as u64, rules.limit("maxLength"));
-            let most = usize::try_from(most).unwrap_or(usize::MAX);
             // A character has up to four bytes.
-            if most < LONGEST_MATCHED && allowed.is_none_or(|allowed| allowed > Number::from(most / 4)) {
-                let most = most / 4;
+            let most = usize::try_from(MOST_MATCHED / pattern.size as u64).unwrap_or(usize::MAX) / 4;
+            let is_short = rules.limit("maxLength").is_some_and(|allowed| allowed <= Number::from(most));
+            if most < LONGEST_MATCHED / 4 && !is_short {
                 problems.push(format!(
                     "has a large `pattern`, which takes long to match: add `max_length = {most}` or less"
                 ));
@@ -163,11 +166,7 @@ impl Rules {
                 match pattern.is_match(text, matching) {
                     Some(true) => None,
                     Some(false) => Some((format!("must match `{}`", pattern.regex.as_str()), shown())),
-                    None => {
-                        let less = "cannot be checked, because the request has too much text to match against patterns: send \
-                                    fewer or shorter texts";
-                        Some((less.to_owned(), shown()))
-                    }
+                    None => Some((TOO_MUCH_TEXT.to_owned(), shown())),
                 }
             }
             Value::Array(items) => count(items.len(), &COUNTS[2..4], "item").map(must_have).or_else(|| {
