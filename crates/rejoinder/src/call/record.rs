@@ -514,8 +514,9 @@ impl CallRecord {
             Some((answer, AnswerError(reason))) => {
                 open.bad = open.bad.saturating_add(1);
                 self.round.is_idle = false;
-                // It may be long.
+                // It may be long, and a recorded one must not come before the next.
                 self.round.key(key).response = None;
+                self.answers.retain(|answer| !answer.is_to(key, digest));
                 return Ok((open, Some(ask_again(key, question, &answer, &reason, open.bad)?)));
             }
             None if before.is_some() && self.round.response(key).is_some() => {

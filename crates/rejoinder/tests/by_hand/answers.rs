@@ -88,6 +88,19 @@ async fn in_between(rounds: Rounds) -> Reply<String> {
     }
 }
 
+/// Asks by hand, and checks the answer in a later round.
+#[tool]
+async fn checks_later(rounds: Rounds, ctx: Context) -> Result<Reply<String>, CallError> {
+    Ok(match rounds.state::<u8>() {
+        None => Reply::ask("who", Ask::<Name>::user("Who?")).with_state(1),
+        Some(1) => Reply::resume(2_u8),
+        Some(_) => {
+            let is_ada = |who: &Name| if who.name == "Ada" { Ok(()) } else { Err("It must be Ada.") };
+            Reply::done(ctx.ask("who", Ask::<Name>::user("Who?").check(is_ada)).await?.name)
+        }
+    })
+}
+
 /// The result of a question that a task asked.
 #[derive(Default)]
 pub(super) struct Left(Notify, Mutex<Option<Result<bool, String>>>);
@@ -113,7 +126,7 @@ async fn leaves_a_question(rounds: Rounds, ctx: Context, left: Dep<Left>) -> Rep
 }
 
 pub(super) fn tools() -> Vec<rejoinder::Tool> {
-    tools![later, purge, purge_and_note, mistyped, looks_back, either, in_between, leaves_a_question]
+    tools![later, purge, purge_and_note, mistyped, looks_back, either, in_between, checks_later, leaves_a_question]
 }
 
 #[tokio::test]
@@ -121,6 +134,16 @@ async fn an_answer_that_is_read_once_does_not_count_as_a_failed_try() {
     in_both_eras(Client::new(server()).answer("next", rejoinder::form::ConfirmForm { yes: true }), async |client| {
         let reply = client.call_tool("either", json!({})).await.unwrap();
         assert_eq!((reply.text(), reply.asked.len()), ("(false, true)".into(), 5));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_recorded_answer_that_is_not_accepted_gives_way_to_the_next() {
+    let names = ["Bob", "Ada"].map(|who| rejoinder::testing::ClientAnswer::accept(name(who)));
+    in_both_eras(Client::new(server()).answers("who", names), async |client| {
+        let reply = client.call_tool("checks_later", json!({})).await.unwrap();
+        assert_eq!((reply.text(), reply.asked.len()), ("Ada".into(), 2));
     })
     .await;
 }

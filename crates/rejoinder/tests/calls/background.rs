@@ -401,7 +401,8 @@ async fn confirms_at_the_end(
         background.on_success().add(async move { mail.note("mail") })?;
         background.add(async move {
             mails.add(async move { late.note("late mail") })?;
-            Ok::<_, CallError>(log.note("audit"))
+            log.note("audit");
+            Ok::<_, CallError>(())
         })?;
         Ok::<_, CallError>(())
     });
