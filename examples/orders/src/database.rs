@@ -37,7 +37,8 @@ impl Transaction {
 /// declined, panics, is cancelled or takes too long rolls it back. A question rolls it back too, unless the round recorded
 /// steps.
 ///
-/// A commit that fails fails the call, before the client has a reply. It takes no lock before its first statement, so a call that waits for its user keeps nobody else waiting.
+/// A commit that fails fails the call, before the client has a reply. It takes no lock before its first statement, so a call
+/// that waits for its user keeps nobody else waiting.
 #[resolver]
 pub async fn transaction(pool: Dep<SqlitePool>, scope: Scope) -> Result<Transaction, CallError> {
     let transaction = Transaction(Arc::new(Mutex::new(Some(pool.begin().await?))));
