@@ -62,16 +62,25 @@ pub(crate) struct AnswerCheck<'a> {
     pub(crate) accept: Option<&'a AcceptAnswer>,
 }
 
-/// What is wrong with an answer that is too long to be read. The answer itself is not read: it stands for one that a user
-/// may correct.
-fn too_long(json: &RawValue, rules: &RecordRules) -> Option<(Value, AnswerError)> {
-    let (length, most) = (json.get().len(), rules.answer_bytes);
-    (length > most).then(|| (json!({ "action": "accept" }), AnswerError::too_long(length, most)))
-}
-
 /// Reads an answer. What cannot be read does not fit any question.
 fn read_answer(json: &RawValue) -> Value {
     serde_json::from_str(json.get()).unwrap_or_default()
+}
+
+/// Reads an answer that the client sent, and says whether it can be used. One that is too long is not read: what stands for it
+/// is an answer that a user may correct.
+fn check_answer(
+    json: &RawValue,
+    rules: &RecordRules,
+    check: impl Fn(&Value) -> Result<(), AnswerError>,
+) -> (Value, Result<(), AnswerError>) {
+    let (length, most) = (json.get().len(), rules.answer_bytes);
+    if length > most {
+        return (json!({ "action": "accept" }), Err(AnswerError::too_long(length, most)));
+    }
+    let answer = read_answer(json);
+    let fits = check(&answer);
+    (answer, fits)
 }
 
 /// Says whether an answer is accepted.
@@ -184,14 +193,10 @@ impl Call {
         let recorded = recorded.filter(|(answer, _, status)| *status == AnswerStatus::Final || read(answer).is_ok());
         let (answer, json, is_unchecked, mut fits) = match (recorded, response) {
             (Some((answer, json, status)), _) => (answer, json, status.is_unchecked(), Ok(())),
-            (None, Some(json)) => match too_long(&json, rules) {
-                Some(bad) => return Err(Some(bad)),
-                None => {
-                    let answer = read_answer(&json);
-                    let fits = read(&answer);
-                    (answer, json, true, fits)
-                }
-            },
+            (None, Some(json)) => {
+                let (answer, fits) = check_answer(&json, rules, read);
+                (answer, json, true, fits)
+            }
             (None, None) => return Err(None),
         };
         if let (Ok(()), Some(accept)) = (&fits, accept.filter(|_| is_unchecked)) {
@@ -236,14 +241,8 @@ impl Call {
     pub(crate) fn answer_by_hand(&self, key: &str, check: impl Fn(&Value) -> Result<(), AnswerError>) -> Option<Value> {
         let (_, rules) = self.carrier().ok()?;
         let (digest, json, is_new) = self.record().latest_answer(key)?;
-        let (answer, used) = match too_long(&json, rules) {
-            Some((answer, bad)) => (answer, Err(bad)),
-            None => {
-                let answer = read_answer(&json);
-                let fits = check(&answer);
-                (answer, fits.and_then(|()| self.record().use_answer(&key.into(), digest, json, is_new, rules)))
-            }
-        };
+        let (answer, fits) = check_answer(&json, rules, check);
+        let used = fits.and_then(|()| self.record().use_answer(&key.into(), digest, json, is_new, rules));
         match used {
             Ok(()) => Some(answer),
             Err(AnswerError(reason)) => {
