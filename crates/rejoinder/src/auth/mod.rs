@@ -2,8 +2,7 @@
 
 #[cfg(feature = "auth")]
 mod authenticate;
-mod byte_budget;
-mod caller_share;
+mod budget;
 #[cfg(feature = "auth")]
 mod fetch;
 #[cfg(feature = "auth")]
@@ -18,6 +17,5 @@ mod principal;
 pub use authenticate::Auth;
 #[cfg(feature = "auth")]
 pub(crate) use authenticate::AuthRefusal;
-pub(crate) use byte_budget::{ByteBudget, HeldBytes, NoRoom};
-pub(crate) use caller_share::{CallerShare, CallerShares, CallerSlot, ShareUsedUp, quarter};
+pub(crate) use budget::{Budget, BudgetFull, Budgets, CALLS, Held, quarter};
 pub use principal::Principal;

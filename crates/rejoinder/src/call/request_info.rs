@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use serde_json::{Value, value::RawValue};
 use tokio_util::task::TaskTracker;
 
-use crate::auth::{HeldBytes, Principal};
+use crate::auth::{Held, Principal};
 
 /// How the client talks to the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -115,7 +115,7 @@ pub struct RequestInfo {
     pub(crate) attached: Option<Box<Extensions>>,
     /// The room that the operation takes, for as long as anything keeps its request.
     #[serde(skip)]
-    pub(crate) held: Option<Arc<HeldBytes>>,
+    pub(crate) held: Option<Arc<Held>>,
     /// What calls leave behind on a pipe that waits for it: deferred functions and background tasks.
     #[serde(skip)]
     pub(crate) left: Option<TaskTracker>,
@@ -215,7 +215,8 @@ impl RequestInfo {
 
     /// About how many bytes of memory it takes.
     pub(crate) fn size(&self) -> usize {
-        self.headers().map_or(0, head_size) + self.meta.as_ref().map_or(0, Bytes::len)
+        let said = [&self.meta, &self.client].into_iter().flatten().map(Bytes::len);
+        self.headers().map_or(0, head_size) + said.sum::<usize>()
     }
 
     /// The value of a header, if it is text.

@@ -119,17 +119,16 @@ fn request_key(id: &str) -> Cow<'_, str> {
 /// The id of an open request, the same however it was spelled. A later request with the same id has another allocation.
 pub(crate) type RequestKey = Arc<str>;
 
-/// The key for a request with this id, unless one of these has it.
+/// Adds a request with this id, unless one of these has it.
 pub(crate) fn admit_request<T>(
-    open: &HashMap<RequestKey, T>,
-    starting: &[RequestKey],
+    open: &mut HashMap<RequestKey, T>,
     id: &str,
+    request: T,
 ) -> Result<RequestKey, RpcError> {
-    let key = RequestKey::from(request_key(id));
-    if open.contains_key(&key) || starting.contains(&key) {
-        return Err(RpcError::invalid_request("a request with this id is still being answered"));
+    match open.entry(request_key(id).into()) {
+        Entry::Vacant(free) => Ok(Arc::clone(free.insert_entry(request).key())),
+        Entry::Occupied(_) => Err(RpcError::invalid_request("a request with this id is still being answered")),
     }
-    Ok(key)
 }
 
 /// Removes a request, unless it was cancelled; a later request with the same id stays.

@@ -123,10 +123,8 @@ impl From<Refusal> for RpcError {
                 (Self::INVALID_REQUEST, Some(json!({ "reason": "insufficient_scope", "scopes": scopes })))
             }
             Refusal::Expired => (Self::INVALID_REQUEST, None),
-            Refusal::Stopping | Refusal::TooManyCalls(_) | Refusal::TooManySubscriptions(_) | Refusal::NoRoom(_) => {
-                (Self::INTERNAL, None)
-            }
-            Refusal::CallerLimit(_) => (Self::INTERNAL, Some(json!({ "reason": "caller_limit" }))),
+            Refusal::Full(full) => (Self::INTERNAL, full.of_caller.then(|| json!({ "reason": "caller_limit" }))),
+            Refusal::Stopping => (Self::INTERNAL, None),
             Refusal::BadArguments { bad, .. } => return Self::bad_arguments(&bad),
             Refusal::Panicked(what) => return Self::panicked(what),
             Refusal::Unknown { .. }

@@ -204,10 +204,8 @@ impl Writer {
             Refusal::BadArguments { kind: TargetKind::Tool, bad } if !self.engine.options.strict_arguments => {
                 return self.tool_error(bad.to_string());
             }
-            Refusal::Stopping | Refusal::TooManySubscriptions(_) | Refusal::TooManyCalls(_) | Refusal::NoRoom(_) => {
-                (stateless(StatusCode::SERVICE_UNAVAILABLE), Vec::new())
-            }
-            Refusal::CallerLimit(_) => (stateless(StatusCode::TOO_MANY_REQUESTS), Vec::new()),
+            Refusal::Full(full) => (stateless(full.status()), Vec::new()),
+            Refusal::Stopping => (stateless(StatusCode::SERVICE_UNAVAILABLE), Vec::new()),
             Refusal::Expired => (stateless(StatusCode::UNAUTHORIZED), Vec::new()),
             // Clients of both eras know what to do.
             Refusal::InsufficientScope(scopes) => (Some(StatusCode::FORBIDDEN), scopes.clone()),

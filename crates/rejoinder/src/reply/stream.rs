@@ -11,7 +11,7 @@ use rmcp::model::{CallToolResult, ContentBlock};
 
 use super::{IntoCallError, IntoToolResult, Json, Structured, Text, finite::to_finite_value};
 use crate::{
-    auth::{ByteBudget, HeldBytes},
+    auth::{Budget, Held},
     call::{Call, Emitted},
     error::{CallError, Halt},
     item::{Output, OutputStream},
@@ -226,14 +226,14 @@ const LONGEST_JOINED: usize = 4 * 1024 * 1024;
 struct JoinedTexts {
     text: String,
     /// The room that they take.
-    held: Option<HeldBytes>,
+    held: Option<Held>,
     is_cut: bool,
 }
 
 impl JoinedTexts {
     /// Adds a text, unless there is no room for it.
     fn join(mut self, more: &str, call: &Call) -> Self {
-        let budget = || call.dependency::<ByteBudget>().map(|budget| budget.hold(call.request().principal.as_ref()));
+        let budget = || call.dependency::<Budget>().map(|budget| budget.hold(call.request().principal.as_ref()));
         self.held = self.held.or_else(budget);
         self.is_cut = self.is_cut
             || self.text.len() + more.len() > LONGEST_JOINED

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use crate::{
     BoxFuture,
     ask::Question,
-    auth::{ByteBudget, CallerShare, NoRoom, Principal},
+    auth::{Budget, Principal},
     call::{CallRecord, Carrier, Parked},
     error::CallError,
 };
@@ -23,8 +23,8 @@ pub(crate) trait SessionClient: Send + Sync {
 #[derive(Clone)]
 pub(crate) struct SessionCarrier {
     pub(crate) client: Arc<dyn SessionClient>,
-    pub(crate) share: CallerShare,
-    pub(crate) bytes: ByteBudget,
+    pub(crate) share: Budget,
+    pub(crate) bytes: Budget,
     pub(crate) caller: Option<Principal>,
 }
 
@@ -35,9 +35,8 @@ impl SessionCarrier {
     async fn answer(&self, key: &str, question: &Question) -> Result<Box<RawValue>, CallError> {
         let caller = self.caller.as_ref();
         let held = || self.bytes.take(caller, question.params().to_string().len());
-        let slot = self.share.take(caller).map_err(NoRoom::from).and_then(|slot| Ok((slot, held()?)));
-        let _slot =
-            slot.map_err(|no_room| CallError::new(format!("the client could not be asked `{key}`: {no_room}")))?;
+        let slot = self.share.take(caller, 1).and_then(|slot| Ok((slot, held()?)));
+        let _slot = slot.map_err(|full| CallError::new(format!("the client could not be asked `{key}`: {full}")))?;
         self.client.ask(key, question).await
     }
 }

@@ -776,7 +776,7 @@ impl Server {
         let seal = Arc::new(seal);
         let rounds = self.options.state.rounds;
         let record_rules = RecordRules { bytes, answer_bytes, rounds, version: self.info.version.as_str().into() };
-        let shares = self.options.limits.shares(self.options.http.max_sessions);
+        let budgets = self.options.limits.budgets(self.options.http.max_sessions);
         let engine = Engine {
             info_json: to_raw_value(&self.info).expect("plain strings serialise"),
             info: self.info,
@@ -788,7 +788,7 @@ impl Server {
             stopping: Arc::default(),
             calls: tracker(),
             teardown: tracker(),
-            shares,
+            budgets,
             record_rules: Arc::new(record_rules),
             seal,
             registry: Arc::new(RwLock::new(Arc::new(registry))),

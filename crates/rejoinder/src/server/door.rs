@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     BoxFuture,
-    auth::{NoRoom, Principal, ShareUsedUp},
+    auth::{BudgetFull, Principal},
     call::{ArgumentErrors, Call, CallRecord, InputResponses, RequestInfo, Utf8Bytes, held_as_values},
     error::Panicked,
     item::FunctionRun,
@@ -196,12 +196,8 @@ pub(crate) enum Refusal {
     InsufficientScope(Vec<String>),
     /// The server is shutting down.
     Stopping,
-    TooManyCalls(usize),
-    TooManySubscriptions(usize),
-    /// The caller uses all that one caller may.
-    CallerLimit(ShareUsedUp),
-    /// All clients together hold all that they may.
-    NoRoom(NoRoom),
+    /// The caller, or all callers together, use all that they may.
+    Full(BudgetFull),
     /// Code of the author panicked; this names it.
     Panicked(&'static str),
 }
@@ -235,27 +231,15 @@ impl fmt::Display for Refusal {
                 write!(f, "the caller lacks a scope: this needs `{}`", scopes.join("`, `"))
             }
             Self::Stopping => f.write_str("the server is shutting down, try again later"),
-            Self::TooManyCalls(limit) => write!(f, "too many concurrent calls (limit {limit}), try again later"),
-            Self::TooManySubscriptions(limit) => write!(f, "too many subscriptions (limit {limit}), try again later"),
-            Self::CallerLimit(used_up) => used_up.fmt(f),
-            Self::NoRoom(no_room) => no_room.fmt(f),
+            Self::Full(full) => full.fmt(f),
             Self::Panicked(what) => write!(f, "{what} panicked"),
         }
     }
 }
 
-impl From<ShareUsedUp> for Refusal {
-    fn from(used_up: ShareUsedUp) -> Self {
-        Self::CallerLimit(used_up)
-    }
-}
-
-impl From<NoRoom> for Refusal {
-    fn from(no_room: NoRoom) -> Self {
-        match no_room {
-            NoRoom::InAll(_) => Self::NoRoom(no_room),
-            NoRoom::OfCaller(used_up) => used_up.into(),
-        }
+impl From<BudgetFull> for Refusal {
+    fn from(full: BudgetFull) -> Self {
+        Self::Full(full)
     }
 }
 
@@ -282,7 +266,8 @@ impl Engine {
         // 1. The caller, and the room for what it sent, which is held until the operation is over.
         self.identify(&mut request)?;
         let bytes = operation.size() + request.size() + exchange.size();
-        request.held = self.shares.bytes.take(request.principal.as_ref(), bytes)?.map(Arc::new);
+        let held = self.budgets.bytes.take(request.principal.as_ref(), bytes)?;
+        request.held = held.is_counted().then(|| Arc::new(held));
         // 2. The middleware, around everything below.
         if !self.options.middleware.0.is_empty() {
             let dependencies = Arc::clone(&self.dependencies);
@@ -331,13 +316,8 @@ impl Engine {
 
     /// A call with a place among those that may run at once. Nothing of it runs yet.
     pub(super) fn begin(&self, request: RequestInfo) -> Result<Box<Running>, Refusal> {
-        let of_caller = self.shares.calls.take(request.principal.as_ref())?;
-        let most = self.options.limits.calls;
-        let counted = self.calls.token();
-        if self.calls.len() > most {
-            return Err(Refusal::TooManyCalls(most));
-        }
-        Ok(Running::new(Call::new(request, Arc::clone(&self.dependencies)), (counted, of_caller)))
+        let slot = (self.calls.token(), self.budgets.calls.take(request.principal.as_ref(), 1)?);
+        Ok(Running::new(Call::new(request, Arc::clone(&self.dependencies)), slot))
     }
 
     /// Starts a call of what was found, whose gates are open. A check that needs the item is a line here.
@@ -393,7 +373,7 @@ impl Engine {
         let principal = call.request().principal.clone();
         let (state, answers) = match exchange {
             Exchange::Session(client) => {
-                let (share, bytes) = (self.shares.questions.clone(), self.shares.bytes.clone());
+                let (share, bytes) = (self.budgets.questions.clone(), self.budgets.bytes.clone());
                 let carrier = SessionCarrier { client, share, bytes, caller: principal };
                 call.carry(Box::new(carrier), rules, None);
                 return Ok((false, None));
@@ -423,7 +403,7 @@ impl Engine {
                 let spent = spending.await.map_err(Panicked::from);
                 let spent = spent.map_err(|Panicked| Refusal::Panicked("the replay store"))?;
                 spent.map_err(|reason| match reason {
-                    StateRefusal::CallerLimit(used_up) => used_up.into(),
+                    StateRefusal::CallerLimit(full) => full.into(),
                     _ => Refusal::InvalidState,
                 })
             })

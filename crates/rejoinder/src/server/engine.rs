@@ -10,7 +10,7 @@ use super::{
     subscriptions::{Change, Hub},
 };
 use crate::{
-    auth::CallerShares,
+    auth::Budgets,
     call::{Dependencies, RecordRules, ServerTasks},
     graph::{Instance, below},
     model::{Implementation, ServerCapabilities},
@@ -34,7 +34,7 @@ pub(crate) struct Engine {
     /// What cancelled calls have deferred.
     pub(crate) teardown: TaskTracker,
     /// What each caller uses of what all share.
-    pub(crate) shares: CallerShares,
+    pub(crate) budgets: Budgets,
     /// What calls left for after their reply.
     pub(crate) background: Arc<ServerTasks>,
     /// What the record of a call may hold.
@@ -55,7 +55,7 @@ impl Engine {
             let dependencies = Arc::make_mut(&mut self.dependencies);
             dependencies.insert(Arc::new(ServerHandle(engine.clone())));
             dependencies.insert(Arc::clone(&self.background));
-            dependencies.insert(Arc::new(self.shares.bytes.clone()));
+            dependencies.insert(Arc::new(self.budgets.bytes.clone()));
             self
         })
     }

@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     BoxFuture,
-    auth::CallerSlot,
+    auth::Held,
     call::{Call, CallEnd, RequestInfo},
     error::{CallError, Halt, Panicked},
     graph::Gate,
@@ -94,7 +94,7 @@ impl Engine {
         let engine = Arc::clone(self);
         Some(Box::pin(async move {
             let call = Call::new(request, Arc::clone(&engine.dependencies));
-            let running = Running::new(call.clone(), (engine.calls.token(), CallerSlot::default()));
+            let running = Running::new(call.clone(), (engine.calls.token(), Held::default()));
             call.outbox().mute(true);
             let mut gates = Deciding::new(&engine, &call);
             let visible = gates.visible(TargetKind::Resource, found).await;

@@ -1,5 +1,5 @@
 use crate::{
-    auth::{ByteBudget, CallerShare, CallerShares, quarter},
+    auth::{Budget, Budgets, CALLS, quarter},
     call::RecordRules,
 };
 
@@ -191,22 +191,31 @@ impl Limits {
         limits.into_iter().filter(|(_, limit)| *limit == Some(0)).map(|(method, _)| method)
     }
 
-    /// What each caller may use, where all together may have so many sessions.
-    pub(super) fn shares(&self, sessions: usize) -> CallerShares {
-        let share = |what, set: Option<usize>, of| {
+    /// What clients may use, where all together may have so many sessions, which end when there is no room for another.
+    pub(super) fn budgets(&self, sessions: usize) -> Budgets {
+        let budget = |what, in_all, set: Option<usize>, of| {
             if set.is_some_and(|set| set > of) {
                 tracing::warn!(
                     "`Limits` for one caller has no effect: it allows more {what} than all callers have ({of})"
                 );
             }
-            CallerShare::new(what, set.unwrap_or_else(|| quarter(of)))
+            Budget::new(what, in_all, set.unwrap_or_else(|| quarter(of)))
         };
-        CallerShares {
-            calls: share("concurrent calls", self.calls_per_caller, self.calls),
-            questions: CallerShare::new("open questions", self.questions_per_caller.unwrap_or(quarter(self.calls))),
-            sessions: share("sessions", self.sessions_per_caller, sessions),
-            subscriptions: share("subscriptions", self.subscriptions_per_caller, self.subscriptions),
-            bytes: ByteBudget::new(self.memory, self.memory_per_caller.unwrap_or(quarter(self.memory))),
+        Budgets {
+            calls: budget(CALLS, self.calls, self.calls_per_caller, self.calls),
+            questions: Budget::new(
+                "open questions",
+                usize::MAX,
+                self.questions_per_caller.unwrap_or(quarter(self.calls)),
+            ),
+            sessions: budget("sessions", usize::MAX, self.sessions_per_caller, sessions),
+            subscriptions: budget(
+                "subscriptions",
+                self.subscriptions,
+                self.subscriptions_per_caller,
+                self.subscriptions,
+            ),
+            bytes: Budget::of_bytes(self.memory, self.memory_per_caller.unwrap_or(quarter(self.memory))),
         }
     }
 }
@@ -221,15 +230,16 @@ mod tests {
         for (total, share) in [(0, 1), (1, 1), (2, 1), (8, 2), (10, 3), (10_000, 2_500)] {
             assert_eq!(quarter(total), share, "of {total}");
         }
-        let shares = Limits::new().calls(100).subscriptions(8).calls_per_caller(7).shares(40);
-        let limits = [shares.calls, shares.questions, shares.sessions, shares.subscriptions].map(|share| share.limit);
+        let budgets = Limits::new().calls(100).subscriptions(8).calls_per_caller(7).budgets(40);
+        let limits = [budgets.calls, budgets.questions, budgets.sessions, budgets.subscriptions];
+        let limits = limits.map(|budget| budget.of_caller());
         assert_eq!(limits, [7, 25, 10, 2]);
     }
 
     #[test]
     fn a_limit_for_one_caller_above_the_total_is_logged() {
         let limits = Limits::new().calls(8).calls_per_caller(9).questions_per_caller(9).sessions_per_caller(40);
-        let log = Log::of(|| _ = limits.shares(40));
+        let log = Log::of(|| _ = limits.budgets(40));
         assert!(log.lines().count() == 1 && log.contains("more concurrent calls than all callers have (8)"), "{log}");
     }
 

@@ -20,7 +20,7 @@ use super::{
 use crate::{
     BoxFuture,
     ask::Question,
-    auth::CallerSlot,
+    auth::Held,
     call::{AfterReply, Call, CallEnd, Emitted, InputResponses, Parked, RunningTeardown},
     error::{CallError, Failed, Halt, Panicked},
     item::{Output, OutputStream},
@@ -38,7 +38,7 @@ pub(crate) struct Running {
     clock: Option<Box<RoundClock>>,
     call: Call,
     /// Freed when teardown is counted.
-    _slot: (TaskTrackerToken, CallerSlot),
+    _slot: (TaskTrackerToken, Held),
 }
 
 /// The stage of a call. What follows the function starts when teardown is over.
@@ -90,7 +90,7 @@ impl Running {
     /// A call of which at most the gates run.
     ///
     /// In a box: it is handed on several times before it is polled.
-    pub(super) fn new(call: Call, slot: (TaskTrackerToken, CallerSlot)) -> Box<Self> {
+    pub(super) fn new(call: Call, slot: (TaskTrackerToken, Held)) -> Box<Self> {
         let (teardown, source, contents, clock) = Default::default();
         Box::new(Self { stage: RunStage::Over, teardown, source, contents, clock, call, _slot: slot })
     }
@@ -390,7 +390,7 @@ mod tests {
                 Box::pin(std::future::ready(Ok(())))
             });
             call.defer(Deferred { run, can_fail: true });
-            let mut running = Running::new(call.clone(), (calls.token(), CallerSlot::default()));
+            let mut running = Running::new(call.clone(), (calls.token(), Held::default()));
             running.run_future(Box::pin(pending()), None);
             assert!(futures_util::poll!(std::future::poll_fn(|cx| running.poll_event(cx))).is_pending());
             running.end_with(end);

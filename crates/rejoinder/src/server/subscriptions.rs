@@ -9,7 +9,7 @@ use std::{
 use super::{Callback, Engine, Refusal, TargetKind, registry::LONGEST_URI};
 use crate::{
     BoxFuture,
-    auth::{CallerSlot, HeldBytes, Principal},
+    auth::{Held, Principal},
     call::RequestInfo,
     lock,
 };
@@ -101,11 +101,11 @@ struct Waiting {
     request: RequestInfo,
     filter: ChangeFilter,
     /// The room that the filter takes, and the request of a session.
-    held: HeldBytes,
+    held: Held,
     changes: BTreeSet<Change>,
     waker: Option<Waker>,
     /// Of one that came with `subscriptions/listen`, not with a session.
-    slot: Option<CallerSlot>,
+    _slot: Held,
 }
 
 impl Hub {
@@ -148,34 +148,31 @@ impl Hub {
 impl Engine {
     /// Listens for a session, which has its own limit.
     pub(crate) fn subscribe(self: &Arc<Self>, filter: ChangeFilter) -> Listener {
-        let held = self.shares.bytes.hold(None);
-        self.add_listener(&mut self.hub.listeners(), RequestInfo::default(), (filter, held), None)
+        let held = self.budgets.bytes.hold(None);
+        self.add_listener(RequestInfo::default(), (filter, held), Held::default())
     }
 
     /// Listens for a request, unless too many others listen or the filters are too large together.
     pub(super) fn listen(self: &Arc<Self>, filter: ChangeFilter, request: RequestInfo) -> Result<Listener, Refusal> {
         let caller = request.principal.as_ref();
-        let slot = self.shares.subscriptions.take(caller)?;
-        let mut held = self.shares.bytes.hold(caller);
+        let slot = self.budgets.subscriptions.take(caller, 1)?;
+        let mut held = self.budgets.bytes.hold(caller);
         held.grow(filter.size())?;
-        let most = self.options.limits.subscriptions;
-        let mut listeners = self.hub.listeners();
-        if listeners.by_id.values().filter(|waiting| waiting.slot.is_some()).count() >= most {
-            return Err(Refusal::TooManySubscriptions(most));
-        }
-        Ok(self.add_listener(&mut listeners, request.compacted(), (filter, held), Some(slot)))
+        Ok(self.add_listener(request.compacted(), (filter, held), slot))
     }
 
     fn add_listener(
         self: &Arc<Self>,
-        listeners: &mut Listeners,
         request: RequestInfo,
-        (filter, held): (ChangeFilter, HeldBytes),
-        slot: Option<CallerSlot>,
+        (filter, held): (ChangeFilter, Held),
+        slot: Held,
     ) -> Listener {
+        let mut listeners = self.hub.listeners();
         let id = listeners.next_id;
         listeners.next_id += 1;
-        listeners.by_id.insert(id, Waiting { request, filter, held, changes: BTreeSet::new(), waker: None, slot });
+        listeners
+            .by_id
+            .insert(id, Waiting { request, filter, held, changes: BTreeSet::new(), waker: None, _slot: slot });
         Listener { engine: Arc::clone(self), id, deciding: Mutex::default() }
     }
 }
@@ -195,14 +192,15 @@ type Decision = (Change, BoxFuture<'static, bool>);
 impl Listener {
     /// Sets who listens.
     pub(crate) fn listen_as(&self, request: RequestInfo) {
-        let mut held = self.engine.shares.bytes.hold(request.principal.as_ref());
+        let mut held = self.engine.budgets.bytes.hold(request.principal.as_ref());
         let request = request.compacted();
         let mut listeners = self.engine.hub.listeners();
         let waiting = listeners.waiting(self.id);
-        // Without room it takes what it had.
-        if held.grow(waiting.filter.size() + request.size()).is_ok() {
-            waiting.held = held;
+        // Without room, gates go on to decide about the earlier request.
+        if held.grow(waiting.filter.size() + request.size()).is_err() {
+            return;
         }
+        waiting.held = held;
         let before = std::mem::replace(&mut waiting.request, request);
         // It may hold values of the author, whose `Drop` may notify listeners.
         drop((listeners, before));
@@ -276,11 +274,24 @@ impl Drop for Listener {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Server, server::Limits};
+    use crate::{Server, auth::BudgetFull, server::Limits};
 
     fn engine() -> Arc<Engine> {
         let limits = Limits::new().memory(64 * 1024 * 1024);
         Server::new("changing", "1").limits(limits).build().expect("a good server").0
+    }
+
+    #[test]
+    fn a3_m8_what_a_session_keeps_of_its_request_is_counted_or_not_kept() {
+        let engine = engine();
+        let request = || RequestInfo { client: Some(vec![b' '; 30_000].into()), ..RequestInfo::default() };
+        let [first, second] = [(), ()].map(|()| engine.subscribe(ChangeFilter::default()));
+        first.listen_as(request());
+        assert!(engine.budgets.bytes.used() > 20_000);
+        let _rest = engine.budgets.bytes.take(None, 64 * 1024 * 1024).expect("it counts as half");
+        second.listen_as(request());
+        let keeps = |listener: &Listener| engine.hub.listeners().waiting(listener.id).request.client.is_some();
+        assert!(keeps(&first) && !keeps(&second));
     }
 
     fn request_of(caller: &Principal) -> RequestInfo {
@@ -348,7 +359,7 @@ mod tests {
         let listeners: Vec<_> = std::iter::from_fn(|| listen(&ada).ok()).collect();
         let most = 16;
         assert!((most / 2..=most).contains(&listeners.len()), "{}", listeners.len());
-        assert!(matches!(listen(&ada), Err(Refusal::CallerLimit(_))));
+        assert!(matches!(listen(&ada), Err(Refusal::Full(BudgetFull { of_caller: true, .. }))));
         // Sessions count, too, and nobody else's do.
         let [adas, bobs] = [&ada, &bob].map(|caller| {
             let session = engine.subscribe(ChangeFilter::default());

@@ -20,7 +20,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::Instrument;
 
 use crate::{
-    auth::HeldBytes,
+    auth::{BudgetFull, Held},
     call::AfterReply,
     lock,
     protocol::{
@@ -34,7 +34,7 @@ use crate::{
 #[cfg_attr(not(feature = "stdio"), expect(dead_code, reason = "only a pipe is read past a limit, or to its end"))]
 pub(super) enum Received {
     /// A message, the HTTP request that brought it or opened its connection, and the room that it takes until it is served.
-    Whole(Bytes, Http, HeldBytes),
+    Whole(Bytes, Http, Held),
     /// The beginning of a message that is too long. The rest of it is passed over.
     TooLong(Bytes),
     /// The end: nothing more comes, but the client still reads.
@@ -208,15 +208,13 @@ struct InFlight {
 struct InFlightState {
     /// The messages that wait to be served, in order.
     received: VecDeque<Received>,
-    /// How many of them are left of a batch.
-    batched: usize,
     /// Whether they have to wait for the one that was taken last.
     is_held: bool,
     /// How many tasks serve them.
     serving: usize,
-    /// The requests that the door decides about.
-    starting: Vec<RequestKey>,
     requests: HashMap<RequestKey, ServedRequest>,
+    /// How many of them the door decides about.
+    starting: usize,
     /// Begun by the first request of the session era.
     session: Option<Arc<Session>>,
     tasks: JoinSet<()>,
@@ -240,6 +238,7 @@ struct OrderedRequest<'a> {
 /// A message to the client, and what to drop when it is written.
 type Outgoing = (ReplyBody, Option<AfterReply>);
 
+#[derive(Default)]
 struct ServedRequest {
     is_subscription: bool,
     /// Its own task, if it has one.
@@ -310,17 +309,12 @@ impl InFlight {
                 continue;
             };
             if take(&mut wakes) {
-                self.changed.notify_one();
                 self.make_way().await;
             }
-            let is_held = request.is_held;
             let Some((key, mut stream)) = self.start(request) else {
                 wakes = true;
                 continue;
             };
-            if is_held {
-                self.make_way().await;
-            }
             // One that does not end now is polled again, by its own task.
             let polled = stream.poll_frame(&mut Context::from_waker(Waker::noop()));
             wakes = match polled {
@@ -339,20 +333,15 @@ impl InFlight {
         self.changed.notify_one();
     }
 
-    /// Makes way for what was woken before author's code runs, which may block this thread: tokio moves to another thread what
-    /// was woken before the last, and not the last.
+    /// Wakes the writer, and makes way for it before author's code runs, which may block this thread: tokio moves to another
+    /// thread what was woken before the last, and not the last.
     async fn make_way(&self) {
+        self.changed.notify_one();
         if self.most_serving > 1 {
             drop(tokio::spawn(async {}));
         } else {
             yield_now().await;
         }
-    }
-
-    /// Wakes the writer, and lets it run.
-    async fn let_others_run(&self) {
-        self.changed.notify_one();
-        yield_now().await;
     }
 
     /// Gives a message its place among the others: what it means for them, it means from here on. A request is returned, to be
@@ -367,8 +356,6 @@ impl InFlight {
             }
             Received::End => return state.hang_up(),
         };
-        let is_batched = state.batched > 0;
-        state.batched -= usize::from(is_batched);
         let most_values = self.engine.options.limits.message_values;
         let envelope = match Envelope::read(message, most_values) {
             Ok(envelope) => envelope,
@@ -377,9 +364,8 @@ impl InFlight {
                 let Some(messages) = batch(message, most_values).filter(|_| version == Some("2025-03-26")) else {
                     return state.refuse(bad.id.as_deref(), &bad.error);
                 };
-                state.batched += messages.len();
                 for message in messages.into_iter().rev() {
-                    state.received.push_front(Received::Whole(message, http.clone(), HeldBytes::default()));
+                    state.received.push_front(Received::Whole(message, http.clone(), Held::default()));
                 }
                 return None;
             }
@@ -397,7 +383,7 @@ impl InFlight {
             }
             return None;
         };
-        let key = match admit_request(&state.requests, &state.starting, id) {
+        let key = match admit_request(&mut state.requests, id, ServedRequest::default()) {
             Ok(key) => key,
             Err(error) => return state.refuse(Some(id), &error),
         };
@@ -405,9 +391,9 @@ impl InFlight {
             Some(session) => Arc::clone(session),
             None => self.begin_session(state),
         });
-        let is_held = is_batched || session.is_some() && is_about_session(&self.engine, &envelope);
+        let is_held = session.is_some() && is_about_session(&self.engine, &envelope);
         state.is_held = is_held;
-        state.starting.push(Arc::clone(&key));
+        state.starting += 1;
         let mut http = http.clone();
         http.left.clone_from(&self.left);
         Some(OrderedRequest { key, message, envelope, http, session, is_held })
@@ -427,18 +413,19 @@ impl InFlight {
             let more = state.received.len();
             self.serve_more(&mut state, more);
         }
-        let starting = state.starting.iter().position(|starting| Arc::ptr_eq(starting, &key));
-        let is_full = state.requests.len() >= self.most_calls;
-        match (starting.map(|at| state.starting.swap_remove(at)), answer) {
+        state.starting = state.starting.saturating_sub(1);
+        let open = end_request(&mut state.requests, &key);
+        let is_full = state.requests.len() >= self.most_calls + state.starting;
+        match (open, answer) {
             (Some(_), Dispatched::Reply(reply)) => state.ready.push_back(reply.into_parts()),
-            (Some(key), Dispatched::Stream(stream)) if !(is_full || state.hung_up && stream.is_subscription()) => {
+            (Some(_), Dispatched::Stream(stream)) if !(is_full || state.hung_up && stream.is_subscription()) => {
                 let served = ServedRequest { is_subscription: stream.is_subscription(), task: None };
                 state.requests.insert(Arc::clone(&key), served);
                 return Some((key, stream));
             }
-            (starting, answer) => {
-                if starting.is_some() && is_full {
-                    let _ = state.refuse::<()>(id, &Refusal::TooManyCalls(self.most_calls).into());
+            (open, answer) => {
+                if open.is_some() && is_full {
+                    let _ = state.refuse::<()>(id, &Refusal::Full(BudgetFull::of_calls(self.most_calls)).into());
                 }
                 // It was cancelled, or cannot be served. Author's code may run when it is dropped, so not under the lock.
                 drop(state);
@@ -496,7 +483,8 @@ impl InFlight {
             let has_room = self.state().ready.len() < MOST_READY;
             if has_room {
                 self.state().ready.push_back((ReplyBody::Whole(message), None));
-                return self.let_others_run().await;
+                self.changed.notify_one();
+                return yield_now().await;
             }
             self.changed.notify_one();
             taken.await;
@@ -531,11 +519,9 @@ impl InFlightState {
 
     /// Cancels a request; `false` if it is not one of these.
     fn cancel(&mut self, request: &str) -> bool {
-        let starting = self.starting.iter().position(|starting| **starting == *request);
-        starting.map(|at| self.starting.swap_remove(at));
         let served = self.requests.remove(request);
         served.iter().filter_map(|served| served.task.as_ref()).for_each(AbortHandle::abort);
-        served.is_some() || starting.is_some()
+        served.is_some()
     }
 
     /// Ends what would never end by itself: nothing more comes from the client.

@@ -209,10 +209,9 @@ async fn wordy(text: String, ctx: Context) -> Result<String, CallError> {
 
 #[tokio::test]
 async fn a3_h1_a_question_over_a_session_for_which_there_is_no_room_fails() {
-    for (memory, expected) in [
-        (100_000, "the user declined `sure`"),
-        (20_000, "the client could not be asked `sure`: the server holds too many bytes"),
-    ] {
+    for (memory, expected) in
+        [(100_000, "the user declined `sure`"), (20_000, "the client could not be asked `sure`: too many held bytes")]
+    {
         let server = Server::new("words", "1.0.0").tools(tools![wordy]);
         let server = server.limits(rejoinder::server::Limits::new().memory(memory));
         let client = Client::new(server).era(Era::Session).decline("sure");

@@ -289,10 +289,7 @@ async fn a3_h1_what_running_calls_hold_is_limited_for_each_caller_and_in_all() {
         }
         let refused = host.post(&large("", 100, "add")).await;
         assert_eq!(refused.refusal(), (503, -32603));
-        assert_eq!(
-            refused.message(),
-            "the server holds too many bytes for its clients (limit 100000), try again later"
-        );
+        assert_eq!(refused.message(), "too many held bytes (limit 100000), try again later");
         host.still_answers().await;
         drop(held);
         becomes_served(&host, &large("", 101, "add")).await;

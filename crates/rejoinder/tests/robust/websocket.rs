@@ -414,6 +414,17 @@ async fn websockets_over_the_limit_are_refused() {
 }
 
 #[tokio::test]
+async fn a3_m8_the_heads_that_websockets_keep_are_limited() {
+    let host = Host::start_with(|server| server.limits(Limits::new().memory(60_000).memory_per_caller(60_000))).await;
+    let mut request = upgrade(&host);
+    request.headers_mut().insert("x-long", "x".repeat(20_000).parse().expect("a header"));
+    let mut first = WebSocket::open_as(&host, request.clone()).await;
+    let _second = WebSocket::open_as(&host, request.clone()).await;
+    assert_eq!(status_of(&host, request).await, 503);
+    first.still_answers().await;
+}
+
+#[tokio::test]
 async fn a_websocket_is_one_of_the_connections_that_are_limited() {
     let host = Host::start_with(|server| server.http(everywhere().max_connections(1))).await;
     let mut socket = WebSocket::open(&host).await;

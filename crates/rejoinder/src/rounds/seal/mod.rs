@@ -44,7 +44,7 @@ use token::StateEnvelope;
 use serde_json::json;
 
 use crate::{
-    auth::{Principal, ShareUsedUp},
+    auth::{BudgetFull, Principal},
     error::{CallError, INTERNAL_ERROR, INVALID_PARAMS, RefusalLog},
 };
 
@@ -110,7 +110,7 @@ pub(crate) enum StateRefusal {
     #[error("the replay store failed, so the state cannot be marked as used")]
     Store,
     #[error(transparent)]
-    CallerLimit(ShareUsedUp),
+    CallerLimit(BudgetFull),
     #[error("calls on a session have no state")]
     Session,
 }
@@ -241,8 +241,8 @@ impl Seal {
         let reason = match store.spend(opened.id, opened.expires + SKEW, caller).await {
             Ok(true) => return Ok(()),
             Ok(false) => StateRefusal::Spent,
-            Err(error) => match error.downcast_ref::<ShareUsedUp>() {
-                Some(used_up) => StateRefusal::CallerLimit(*used_up),
+            Err(error) => match error.downcast_ref::<BudgetFull>() {
+                Some(full) => StateRefusal::CallerLimit(*full),
                 None => {
                     tracing::error!(%error, "the replay store failed");
                     StateRefusal::Store

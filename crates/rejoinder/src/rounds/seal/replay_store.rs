@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::policy::Clock;
 use crate::{
     BoxError, BoxFuture,
-    auth::{CallerShare, CallerSlot, Principal, quarter},
+    auth::{Budget, Held, Principal, quarter},
     lock,
 };
 
@@ -72,21 +72,21 @@ pub trait ReplayStore: Send + Sync {
 pub struct MemoryReplayStore {
     spent: Mutex<Spent>,
     most: usize,
-    share: CallerShare,
+    share: Budget,
     clock: Clock,
 }
 
 #[derive(Default)]
 struct Spent {
-    ids: HashMap<[u8; 16], CallerSlot>,
+    ids: HashMap<[u8; 16], Held>,
     /// The one that expires first is on top. Of a clock that cannot be set: if the system's is set forward and back, no
     /// state may be forgotten that could be used again.
     expiring: BinaryHeap<Reverse<(Instant, [u8; 16])>>,
 }
 
 /// What one caller may use of it.
-fn share(states: usize) -> CallerShare {
-    CallerShare::new("used states", states)
+fn share(states: usize) -> Budget {
+    Budget::new("used states", usize::MAX, states)
 }
 
 impl MemoryReplayStore {
@@ -140,7 +140,7 @@ impl MemoryReplayStore {
             let most = self.most;
             return Err(format!("the replay store is full: it remembers {most} states that have not expired").into());
         }
-        let slot = self.share.take(caller)?;
+        let slot = self.share.take(caller, 1)?;
         expiring.push(Reverse((now + left, id)));
         ids.insert(id, slot);
         Ok(true)

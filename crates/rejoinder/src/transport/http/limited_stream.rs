@@ -17,7 +17,7 @@ use tokio::{
 };
 
 use super::{request::LONGEST_HEAD, serve::IDLE};
-use crate::auth::HeldBytes;
+use crate::auth::Held;
 
 /// How many bytes are copied to send them as one piece.
 const SMALL_REPLY: usize = 1024;
@@ -37,41 +37,36 @@ pub(super) struct LimitedStream<S> {
     blocked: Option<Pin<Box<Sleep>>>,
     /// Counts the writes, for what watches the connection.
     writes: Arc<AtomicUsize>,
-    /// What is read of a request and not answered, as far as hyper buffers it.
-    held: HeldBytes,
-    buffered: usize,
-    /// How many requests and writes there were before.
-    seen: usize,
-    /// Whether there was no room for what was read since then.
-    is_over: bool,
+    /// What is read and not answered, as far as hyper buffers it.
+    held: Held,
+    /// Whether there was no room for what was read last.
+    is_full: bool,
 }
 
 impl<S> LimitedStream<S> {
     /// Counts the writes there, beside the requests, which hold clones of it.
-    pub(super) fn new(stream: S, timeout: Duration, writes: Arc<AtomicUsize>, held: HeldBytes) -> Self {
-        Self { stream, timeout, blocked: None, writes, held, buffered: 0, seen: 0, is_over: false }
+    pub(super) fn new(stream: S, timeout: Duration, writes: Arc<AtomicUsize>, held: Held) -> Self {
+        Self { stream, timeout, blocked: None, writes, held, is_full: false }
     }
 
     /// Counts what was read; `false` if there is no room for it.
     fn count(&mut self, bytes: usize) -> bool {
-        let (now, clones) = (self.writes.load(Ordering::Relaxed), Arc::strong_count(&self.writes));
-        if std::mem::replace(&mut self.seen, now) != now || clones == 1 {
-            self.held.shrink(BUFFERS * std::mem::take(&mut self.buffered));
-            self.is_over = false;
+        let clones = Arc::strong_count(&self.writes);
+        if clones == 1 {
+            // hyper has left a connection that was upgraded: what reads it counts.
+            return true;
         }
-        // hyper has left a connection that was upgraded: what reads it counts.
-        let more = if clones == 1 { 0 } else { bytes.min(READ_BUFFER - self.buffered) };
-        let has_room = self.held.grow(BUFFERS * more).is_ok();
-        self.buffered += if has_room { more } else { 0 };
+        let more = BUFFERS * bytes.min(READ_BUFFER - self.held.amount() / BUFFERS);
+        let was_full = std::mem::replace(&mut self.is_full, self.held.grow(more).is_err());
         // A request that is there now gets a reply, which may be that there is no room for its body.
-        let was_over = std::mem::replace(&mut self.is_over, !has_room);
-        !was_over || has_room || clones > IDLE
+        !(was_full && self.is_full) || clones > IDLE
     }
 
     fn check(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if written.is_ready() {
             self.writes.fetch_add(1, Ordering::Relaxed);
             self.blocked = None;
+            self.held.shrink(usize::MAX);
             return written;
         }
         let blocked = self.blocked.get_or_insert_with(|| Box::pin(sleep(self.timeout)));

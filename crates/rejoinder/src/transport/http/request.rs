@@ -9,7 +9,7 @@ use http_body_util::BodyExt;
 
 use super::{ResponseBody, service::json};
 use crate::{
-    auth::{HeldBytes, NoRoom, ShareUsedUp},
+    auth::{BudgetFull, Held},
     call::head_size,
     protocol::{RpcError, error_reply},
     server::Refusal,
@@ -31,20 +31,9 @@ impl HttpRefusal {
     }
 }
 
-impl From<ShareUsedUp> for HttpRefusal {
-    fn from(used_up: ShareUsedUp) -> Self {
-        Self { status: StatusCode::TOO_MANY_REQUESTS, error: Refusal::CallerLimit(used_up).into() }
-    }
-}
-
-impl From<NoRoom> for HttpRefusal {
-    fn from(no_room: NoRoom) -> Self {
-        match no_room {
-            NoRoom::InAll(_) => {
-                Self { status: StatusCode::SERVICE_UNAVAILABLE, error: Refusal::NoRoom(no_room).into() }
-            }
-            NoRoom::OfCaller(used_up) => used_up.into(),
-        }
+impl From<BudgetFull> for HttpRefusal {
+    fn from(full: BudgetFull) -> Self {
+        Self { status: full.status(), error: Refusal::Full(full).into() }
     }
 }
 
@@ -131,8 +120,8 @@ pub(super) async fn read_body(
     body: impl Body<Data = Bytes>,
     limit: usize,
     timeout: Duration,
-    held: HeldBytes,
-) -> Result<(Bytes, HeldBytes), HttpRefusal> {
+    held: Held,
+) -> Result<(Bytes, Held), HttpRefusal> {
     if body.size_hint().lower() > limit as u64 {
         return Err(too_large(limit));
     }
@@ -155,11 +144,7 @@ const PIECE: usize = 16 * 1024;
 
 /// The whole body. Written by hand because `BodyExt::collect` keeps each piece: a body of one-byte chunks would take many
 /// times its size in memory. One buffer that grows would leave holes of all sizes behind. A body in one piece is not copied.
-async fn collect(
-    body: impl Body<Data = Bytes>,
-    limit: usize,
-    mut held: HeldBytes,
-) -> Result<(Bytes, HeldBytes), HttpRefusal> {
+async fn collect(body: impl Body<Data = Bytes>, limit: usize, mut held: Held) -> Result<(Bytes, Held), HttpRefusal> {
     let mut body = pin!(body);
     let (mut first, mut pieces, mut length) = (Bytes::new(), Vec::<Vec<u8>>::new(), 0);
     while let Some(frame) = body.frame().await {
@@ -204,7 +189,7 @@ mod tests {
     use http_body_util::StreamBody;
 
     use super::*;
-    use crate::auth::{ByteBudget, Principal};
+    use crate::auth::{Budget, Principal};
 
     fn pieces(pieces: &[&'static str]) -> impl Body<Data = Bytes, Error = Infallible> {
         let frames: VecDeque<_> =
@@ -213,7 +198,7 @@ mod tests {
     }
 
     async fn read(body: &[&'static str], limit: usize) -> Result<Bytes, StatusCode> {
-        let read = read_body(pieces(body), limit, Duration::from_secs(10), HeldBytes::default()).await;
+        let read = read_body(pieces(body), limit, Duration::from_secs(10), Held::default()).await;
         read.map(|(body, _)| body).map_err(|refused| refused.status)
     }
 
@@ -238,7 +223,7 @@ mod tests {
             Ok(text) => text,
             Err(_) => "",
         };
-        let budget = ByteBudget::new(10, 8);
+        let budget = Budget::of_bytes(10, 8);
         let mut other = budget.hold(None).another();
         other.grow(6).expect("there is room");
         let read = |body: &'static [&'static str], caller: Option<&Principal>| {
@@ -248,7 +233,7 @@ mod tests {
         let full = read(&[SMALL, "hel", "lo"], None).await.map(|(length, _)| length);
         assert_eq!(full, Err(StatusCode::SERVICE_UNAVAILABLE));
         let (length, held) = read(&[SMALL, "hell"], None).await.expect("there is room");
-        assert_eq!((length, budget.held()), (SMALL.len() + 4, 10), "it is held until it is served");
+        assert_eq!((length, budget.used()), (SMALL.len() + 4, 10), "it is held until it is served");
         assert_eq!(read(&[SMALL], None).await.expect("small ones are always read").0, SMALL.len());
         drop((other, held));
         let ada = Principal::new("ada");
@@ -256,7 +241,7 @@ mod tests {
         let full = read(&[SMALL, "hell"], Some(&ada)).await.map(|(length, _)| length);
         assert_eq!(full, Err(StatusCode::TOO_MANY_REQUESTS));
         drop(first);
-        assert_eq!(budget.held(), 0, "nothing is held");
+        assert_eq!(budget.used(), 0, "nothing is held");
     }
 
     #[tokio::test]

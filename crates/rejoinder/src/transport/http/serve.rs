@@ -259,7 +259,7 @@ async fn connection<S>(
     let timeout = timeout.min(LONGEST_TIMEOUT);
     let requests = RequestCount::default();
     let count = Arc::clone(&requests);
-    let held = service.0.engine.shares.bytes.hold_unread();
+    let held = service.0.engine.budgets.bytes.hold_unread();
     let stream = TokioIo::new(LimitedStream::new(stream, timeout, Arc::clone(&requests), held));
     let answer = service_fn(move |mut request: Request<Incoming>| {
         count.fetch_add(1, Ordering::Relaxed);
@@ -483,6 +483,26 @@ mod tests {
             assert!(String::from_utf8_lossy(&reply[..length]).contains("pong"));
             assert_eq!(writes.lock().expect("no panic").len(), replies, "a write each");
         }
+    }
+
+    #[tokio::test]
+    async fn a_connection_that_waits_for_its_next_request_holds_nothing() {
+        let server = Server::new("small", "1.0.0").tools(tools![ping]).build().expect("a good server");
+        let budget = server.0.budgets.bytes.clone();
+        let (mut client, stream) = tokio::io::duplex(64 * 1024);
+        let shutdown = CancellationToken::default();
+        tokio::spawn(connection(stream, None, server.into_service(), Duration::from_secs(60), pending(), shutdown));
+        let long = request("ping").replace("\r\n\r\n", &format!("\r\nX-Long: {}\r\n\r\n", "x".repeat(20_000)));
+        let (head, rest) = long.split_at(20_000);
+        client.write_all(head.as_bytes()).await.expect("the server reads");
+        while budget.used() == 0 {
+            tokio::task::yield_now().await;
+        }
+        client.write_all(rest.as_bytes()).await.expect("the server reads");
+        let mut reply = vec![0; 64 * 1024];
+        let length = client.read(&mut reply).await.expect("a reply");
+        assert!(String::from_utf8_lossy(&reply[..length]).contains("pong"));
+        assert_eq!(budget.used(), 0);
     }
 
     /// Leaves a background task, and replies with more than the pipe of the test takes.

@@ -404,7 +404,7 @@ impl Endpoint {
     #[cfg(any(feature = "ws", feature = "sse"))]
     pub(super) fn open_connection(&self, owner: &Owner) -> Result<impl Send + use<>, HttpRefusal> {
         let refuse = |reason: &'static str| Err(HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, reason));
-        let of_caller = self.engine.shares.sessions.take(owner.as_ref())?;
+        let of_caller = self.engine.budgets.sessions.take(owner.as_ref(), 1)?;
         if self.closing.is_cancelled() {
             return refuse("the server is shutting down");
         }
@@ -440,7 +440,7 @@ impl Endpoint {
         }
         check_content_type(&parts.headers)?;
         let events = accepts_events(&parts.headers)?;
-        let (limits, held) = (&engine.options.limits, engine.shares.bytes.hold(parts.extensions.get::<Principal>()));
+        let (limits, held) = (&engine.options.limits, engine.budgets.bytes.hold(parts.extensions.get::<Principal>()));
         let (body, held) = read_body(body, limits.message_size, engine.options.http.body_timeout, held).await?;
         // A call takes room for what it keeps of the body.
         drop(held);

@@ -8,7 +8,7 @@ use tokio::{sync::watch, time::Instant};
 
 use super::{body::event, sessions::HttpSession};
 use crate::{
-    auth::HeldBytes,
+    auth::Held,
     call::{AfterReply, Call},
     error::CallError,
     inject::FromCall,
@@ -39,7 +39,7 @@ pub(super) fn parse_event_id(id: &str) -> Option<(u64, u64)> {
 pub(in crate::transport) struct SessionStream {
     pub(super) number: u64,
     /// Nothing, for the caller of the session: each event takes its own room.
-    held: HeldBytes,
+    held: Held,
     state: watch::Sender<StreamState>,
 }
 
@@ -69,7 +69,7 @@ struct StreamEvent {
     /// Whether a client that comes back gets it again.
     is_kept: bool,
     bytes: Bytes,
-    _held: HeldBytes,
+    _held: Held,
 }
 
 impl StreamState {
@@ -117,7 +117,7 @@ impl StreamState {
 
 impl SessionStream {
     /// A stream that takes room beside what is held.
-    pub(super) fn new(number: u64, beside: &HeldBytes) -> Self {
+    pub(super) fn new(number: u64, beside: &Held) -> Self {
         Self { number, held: beside.another(), state: watch::Sender::default() }
     }
 
@@ -314,7 +314,7 @@ mod tests {
             let (started, mut has_started) = oneshot::channel();
             background.add(async move { started.send(()).unwrap_or_default() }).expect("there is room");
             let reply = error_reply(Some("1"), &error).followed_by(call.after_reply("tool"));
-            let stream = SessionStream::new(1, &HeldBytes::default());
+            let stream = SessionStream::new(1, &Held::default());
             stream.state.send_modify(|state| state.is_connected = true);
             stream.push(false, &Bytes::from_static(b"notification"));
             let both = Barrier::new(2);

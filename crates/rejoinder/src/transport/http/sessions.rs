@@ -30,7 +30,7 @@ use super::{
     session_stream::{LARGEST_KEPT, RETRY, ReplyStream, SessionStream, parse_event_id},
 };
 use crate::{
-    auth::{CallerSlot, Principal},
+    auth::{BudgetFull, Held, Principal},
     call::{Era, RequestInfo, held},
     lock,
     protocol::{
@@ -210,10 +210,10 @@ impl HttpSessions {
         }
         let mut response = json(reply);
         let mut sessions = self.open()?;
-        let share = &self.engine.shares.sessions;
-        let mut slot = share.take(owner.as_ref());
+        let share = &self.engine.budgets.sessions;
+        let mut slot = share.take(owner.as_ref(), 1);
         if slot.is_err() && sessions.end_idle(|session| session.owner == owner) {
-            slot = share.take(owner.as_ref());
+            slot = share.take(owner.as_ref(), 1);
         }
         let slot = slot?;
         // Nobody can keep others out with sessions that nobody uses.
@@ -231,7 +231,7 @@ impl HttpSessions {
             is_new: true,
             slot,
         };
-        let own = Arc::new(SessionStream::new(0, &self.engine.shares.bytes.hold(owner.as_ref())));
+        let own = Arc::new(SessionStream::new(0, &self.engine.budgets.bytes.hold(owner.as_ref())));
         let (ended, state) = (CancellationToken::new(), Mutex::new(state));
         let session = Arc::new(HttpSession { id: id.clone(), session, owner, own, state, ended });
         let attend = Arc::clone(&session).attend(self.engine.options.http.session_timeout, Arc::clone(&self.sessions));
@@ -401,7 +401,7 @@ pub(in crate::transport) struct HttpSessionState {
     /// Whether nothing has followed `initialize`.
     is_new: bool,
     /// Its place among the sessions of its owner, until it ends.
-    slot: CallerSlot,
+    slot: Held,
 }
 
 impl HttpSessionState {
@@ -444,13 +444,13 @@ impl HttpSession {
     /// Opens a request with that id, unless there is one, or there are too many.
     fn open_request(self: &Arc<Self>, id: &str, most: usize) -> Result<OpenRequest, RpcError> {
         let mut state = self.state();
-        let key = admit_request(&state.requests, &[], id)?;
-        if state.requests.len() >= most {
-            return Err(Refusal::TooManyCalls(most).into());
-        }
         state.last_stream += 1;
         let stream = Arc::new(self.own.another(state.last_stream));
-        state.requests.insert(Arc::clone(&key), (Arc::clone(&stream), None));
+        let key = admit_request(&mut state.requests, id, (Arc::clone(&stream), None))?;
+        if state.requests.len() > most {
+            state.requests.remove(&key);
+            return Err(Refusal::Full(BudgetFull::of_calls(most)).into());
+        }
         Ok(OpenRequest { session: Arc::clone(self), key, stream })
     }
 
@@ -465,7 +465,7 @@ impl HttpSession {
         self.ended.cancel();
         self.session.hang_up();
         let mut state = self.state();
-        state.slot = CallerSlot::default();
+        state.slot = Held::default();
         // Dropping a request locks the state.
         let requests = std::mem::take(&mut state.requests);
         drop(state);

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     BoxError,
-    call::AfterReply,
+    call::{AfterReply, head_size},
     lock,
     protocol::{Http, ReplyBody},
     transport::connection::{self, Received, Wire},
@@ -100,7 +100,8 @@ impl Endpoint {
         let find = |id| lock(&self.sse.0).get(id).filter(is_ours).map(|stream| stream.posted.clone());
         let no_stream = || HttpRefusal::new(StatusCode::NOT_FOUND, "there is no such stream: open another with GET");
         let posted = session_id(&parts.uri).and_then(find).ok_or_else(no_stream)?;
-        let held = self.engine.shares.bytes.hold(owner.as_ref());
+        let mut held = self.engine.budgets.bytes.hold(owner.as_ref());
+        held.grow(head_size(&parts.headers))?;
         let (body, held) = read_body(body, options.limits.message_size, options.http.body_timeout, held).await?;
         let message = Received::Whole(body, Http::new(parts.headers, parts.extensions), held);
         match posted.send_timeout(message, options.http.body_timeout).await {

@@ -46,8 +46,8 @@ use super::{
     sessions::owner_of,
 };
 use crate::{
-    auth::HeldBytes,
-    call::AfterReply,
+    auth::{BudgetFull, Held},
+    call::{AfterReply, head_size},
     protocol::{Http, ReplyBody},
     server::Engine,
     transport::connection::{self, Received, Wire},
@@ -80,7 +80,8 @@ impl Endpoint {
         if has_token(&parts.headers, &header::SEC_WEBSOCKET_PROTOCOL, SUBPROTOCOL) {
             headers.insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(SUBPROTOCOL));
         }
-        let (engine, held) = (Arc::clone(&self.engine), self.engine.shares.bytes.hold(owner.as_ref()));
+        let (engine, bytes) = (Arc::clone(&self.engine), &self.engine.budgets.bytes);
+        let (held, head) = (bytes.hold(owner.as_ref()), bytes.take(owner.as_ref(), head_size(&parts.headers))?);
         let closing = self.closing.clone();
         let http = Http::new(parts.headers, parts.extensions);
         let serving = async move {
@@ -90,9 +91,9 @@ impl Endpoint {
             };
             let stream = TokioIo::new(upgraded);
             let timeout = engine.options.http.header_timeout;
-            let stream = LimitedStream::new(stream, timeout, Arc::default(), HeldBytes::default());
+            let stream = LimitedStream::new(stream, timeout, Arc::default(), Held::default());
             serve_websocket(&engine, stream, http, held, closing).await;
-            drop(open);
+            drop((open, head));
         };
         tokio::spawn(serving.in_current_span());
         Ok(response)
@@ -100,14 +101,15 @@ impl Endpoint {
 }
 
 /// Serves one client over a stream that carries WebSocket frames.
-async fn serve_websocket<S>(engine: &Arc<Engine>, stream: S, http: Http, held: HeldBytes, closing: CancellationToken)
+async fn serve_websocket<S>(engine: &Arc<Engine>, stream: S, http: Http, held: Held, closing: CancellationToken)
 where
     S: AsyncRead + AsyncWrite + Send + Unpin,
 {
     let options = &engine.options;
     let (stream, output) = split(stream);
-    let input = CountedStream { stream, held };
-    let limit = Some(options.limits.message_size);
+    let limit = options.limits.message_size;
+    let input = CountedStream { stream, held, read: 0, most: limit + READ_BUFFER };
+    let limit = Some(limit);
     let config = WebSocketConfig::default().read_buffer_size(READ_BUFFER).max_message_size(limit).max_frame_size(limit);
     let socket = WebSocketStream::from_raw_socket(join(input, output), Role::Server, Some(config)).await;
     let mut wire = FrameWire::new(socket, http);
@@ -201,15 +203,27 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> FrameWire<S> {
 /// A stream that counts what it has read of a message that is not complete.
 struct CountedStream<S> {
     stream: ReadHalf<S>,
-    held: HeldBytes,
+    held: Held,
+    /// With the headers of its fragments, of which there may be any number.
+    read: usize,
+    /// How much of that is held at most: the longest message.
+    most: usize,
+}
+
+impl<S> CountedStream<S> {
+    fn count(&mut self) -> Result<(), BudgetFull> {
+        let now = self.read.min(self.most);
+        self.held.shrink(self.held.amount().saturating_sub(now));
+        self.held.grow(now - self.held.amount())
+    }
 }
 
 impl<S: AsyncRead> AsyncRead for CountedStream<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
-        let grown = self.held.grow(buffer.filled().len() - before);
-        Poll::Ready(grown.map_err(|_| io::ErrorKind::QuotaExceeded.into()))
+        self.read += buffer.filled().len() - before;
+        Poll::Ready(self.count().map_err(|_| io::ErrorKind::QuotaExceeded.into()))
     }
 }
 
@@ -236,7 +250,8 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Wire for FrameWire<S> {
             (self.silent_at, self.is_pinged) = (Instant::now() + SILENCE, false);
             self.close = match frame {
                 Some(Ok(Message::Text(text))) => {
-                    let held = self.socket.get_mut().reader_mut().held.split();
+                    let input = self.socket.get_mut().reader_mut();
+                    let (held, _) = (input.held.split(), std::mem::take(&mut input.read));
                     let text = Bytes::from(text);
                     // As on a pipe: a call keeps its message, and should not keep the buffer.
                     let text = if text.len() <= SHORT { Bytes::copy_from_slice(&text) } else { text };
@@ -245,7 +260,8 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Wire for FrameWire<S> {
                 // Pings are answered by the library, and nothing of them is kept. Their frames have 6 bytes more, and may come
                 // in the middle of a message.
                 Some(Ok(Message::Ping(payload) | Message::Pong(payload))) => {
-                    self.socket.get_mut().reader_mut().held.shrink(payload.len() + 6);
+                    let input = self.socket.get_mut().reader_mut();
+                    input.read = input.read.saturating_sub(payload.len() + 6);
                     continue;
                 }
                 Some(Ok(Message::Frame(_))) => continue,
@@ -325,7 +341,7 @@ mod tests {
         let engine = server.build().expect("a good server").0;
         let (mut client, stream) = tokio::io::duplex(64);
         tokio::spawn(async move {
-            serve_websocket(&engine, stream, Http::default(), HeldBytes::default(), CancellationToken::default()).await;
+            serve_websocket(&engine, stream, Http::default(), Held::default(), CancellationToken::default()).await;
         });
         let meta = serde_json::json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": {} });
@@ -376,10 +392,10 @@ mod tests {
     #[tokio::test]
     async fn a_m8_r3_h2_unfinished_messages_are_limited_together_with_bodies_and_pings_hold_nothing() {
         let server = Server::new("small", "1.0.0")
-            .limits(crate::server::Limits::new().memory(60_000))
+            .limits(crate::server::Limits::new().memory(60_000).message_size(40_000))
             .build()
             .expect("a good server");
-        let budget = server.0.shares.bytes.clone();
+        let budget = server.0.budgets.bytes.clone();
         let (client, stream) = tokio::io::duplex(64 * 1024);
         let (engine, held) = (server.0, budget.hold(None));
         let serving = tokio::spawn(async move {
@@ -394,7 +410,15 @@ mod tests {
             client.send(ping.clone()).await.expect("the server reads");
             assert!(matches!(client.next().await, Some(Ok(Message::Pong(_)))), "nothing of it is held");
         }
-        assert!((10_000..=20_000).contains(&budget.held()), "{} bytes of the message", budget.held());
+        assert!((10_000..=20_000).contains(&budget.used()), "{} bytes of the message", budget.used());
+        // Fragments of nothing: more than there is room for, if their headers were held.
+        for _ in 0..20_000 {
+            let nothing = Frame::message(Vec::new(), OpCode::Data(Data::Continue), false);
+            client.send(Message::Frame(nothing)).await.expect("the server reads");
+        }
+        client.send(ping).await.expect("the server reads");
+        assert!(matches!(client.next().await, Some(Ok(Message::Pong(_)))), "it is open");
+        assert!(budget.used() <= 40_000 + READ_BUFFER, "{} bytes of the message", budget.used());
         client.send(fragment(Data::Continue, true)).await.expect("the server reads");
         assert!(matches!(client.next().await, Some(Ok(Message::Text(_)))), "it is read, and refused");
         let mut others = budget.hold(None).another();
@@ -406,6 +430,6 @@ mod tests {
         assert_eq!(closed.code, CloseCode::Again);
         drop((client, others));
         serving.await.expect("it does not panic");
-        assert_eq!(budget.held(), 0, "nothing is held");
+        assert_eq!(budget.used(), 0, "nothing is held");
     }
 }

@@ -6,7 +6,7 @@ use bytes::{Buf, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::{
-    auth::HeldBytes,
+    auth::Held,
     call::AfterReply,
     protocol::{Http, ReplyBody},
     transport::connection::{Received, Wire},
@@ -42,7 +42,7 @@ where
         loop {
             match self.lines.next() {
                 Some(Ok(line)) if line.trim_ascii().is_empty() => {}
-                Some(Ok(line)) => return Ok(Received::Whole(line, Http::default(), HeldBytes::default())),
+                Some(Ok(line)) => return Ok(Received::Whole(line, Http::default(), Held::default())),
                 Some(Err(beginning)) => return Ok(Received::TooLong(beginning)),
                 None if self.is_closed => return Ok(Received::End),
                 None => {

