@@ -5,15 +5,14 @@ use std::{
     fmt,
     panic::AssertUnwindSafe,
     sync::{
-        Arc, Mutex, OnceLock,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        Arc, OnceLock,
+        atomic::{AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
 use futures_util::{FutureExt, future::Shared};
-use tokio::{runtime::Builder, time::timeout};
-use tokio_util::sync::CancellationToken;
+use tokio::{runtime::Builder, sync::Mutex, time::timeout};
 
 use super::{ServerHandle, engine::Engine};
 use crate::{
@@ -21,7 +20,6 @@ use crate::{
     call::Dependencies,
     error::{CallError, CallErrorKind},
     inject::TaskOutput,
-    lock,
 };
 
 /// Why a server did not start: which function failed, and its error.
@@ -59,9 +57,8 @@ const UNTIL_STOPS: u32 = 3;
 #[derive(Default)]
 pub(super) struct Lifecycle {
     starts: Arc<Vec<StartStep>>,
+    /// Locked while they run.
     stops: Arc<Mutex<Vec<Step>>>,
-    /// Whether they have begun to run, and cancelled when all have ended.
-    stopped: Arc<(AtomicBool, CancellationToken)>,
     /// The start, once it has begun.
     starting: OnceLock<Shared<BoxFuture<'static, Result<(), StartError>>>>,
     /// How many transports serve it until they end.
@@ -87,7 +84,7 @@ struct StartStep {
     /// Whether there is something to do: a test may have replaced what it provides.
     is_needed: fn(&Dependencies) -> bool,
     /// Locked while it runs.
-    run: tokio::sync::Mutex<Option<Step>>,
+    run: Mutex<Option<Step>>,
 }
 
 impl Lifecycle {
@@ -99,18 +96,23 @@ impl Lifecycle {
 
     /// Runs a function when the server stops.
     pub(super) fn on_stop(&mut self, run: Step) {
-        lock(&self.stops).push(run);
+        let stops = Arc::get_mut(&mut self.stops).expect("only a built server has copies");
+        stops.get_mut().push(run);
     }
 
     /// Whether there is anything to run.
     pub(super) fn is_needed(&self) -> bool {
-        !self.starts.is_empty() || !lock(&self.stops).is_empty()
+        !self.starts.is_empty() || self.count_stops() > 0
+    }
+
+    /// How many functions run when the server stops, unless they run now.
+    fn count_stops(&self) -> usize {
+        self.stops.try_lock().map_or(0, |stops| stops.len())
     }
 
     /// For a copy of the server with other services: it starts by itself, and each function still runs once.
     pub(super) fn of_copy(&self) -> Self {
-        let (starts, stops, stopped) = (Arc::clone(&self.starts), Arc::clone(&self.stops), Arc::clone(&self.stopped));
-        Self { starts, stops, stopped, ..Self::default() }
+        Self { starts: Arc::clone(&self.starts), stops: Arc::clone(&self.stops), ..Self::default() }
     }
 }
 
@@ -187,7 +189,7 @@ impl Engine {
 
     /// How long a stop takes at most: three grace periods, and one for each function that runs then.
     pub(crate) fn longest_stop(&self) -> Duration {
-        let stops = self.lifecycle.as_ref().map_or(0, |lifecycle| lock(&lifecycle.stops).len());
+        let stops = self.lifecycle.as_ref().map_or(0, |lifecycle| lifecycle.count_stops());
         self.options.grace.saturating_mul(UNTIL_STOPS + u32::try_from(stops.max(1)).unwrap_or(u32::MAX - UNTIL_STOPS))
     }
 
@@ -217,14 +219,8 @@ impl Engine {
         let Some(lifecycle) = self.lifecycle.as_ref().filter(|lifecycle| lifecycle.starting.get().is_some()) else {
             return;
         };
-        let (has_begun, over) = &*lifecycle.stopped;
-        if has_begun.swap(true, Ordering::SeqCst) {
-            return over.cancelled().await;
-        }
-        // Also if this future is dropped: nobody else can go on with it.
-        let _over = over.clone().drop_guard();
-        let stops = std::mem::take(&mut *lock(&lifecycle.stops));
-        for stop in stops.into_iter().rev() {
+        let mut stops = lifecycle.stops.lock().await;
+        while let Some(stop) = stops.pop() {
             let server = ServerHandle(Arc::downgrade(self));
             let run = AssertUnwindSafe(async { stop(server).await }).catch_unwind();
             match timeout(self.options.grace, run).await {

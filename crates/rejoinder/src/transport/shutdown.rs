@@ -58,14 +58,11 @@ pub(crate) fn on_signal(engine: &Arc<Engine>) -> CancellationToken {
 /// Ends the process after that time, unless `main` returns before: a function that blocks its thread would keep the runtime
 /// from stopping.
 pub(crate) fn exit_after(longest: Duration) {
-    let spawned = thread::Builder::new().spawn(move || {
+    thread::spawn(move || {
         thread::sleep(longest);
         tracing::warn!("a thread is still blocked after the grace period: the process ends without it");
         std::process::exit(1);
     });
-    if let Err(error) = spawned {
-        tracing::error!(%error, "there is no thread to end the process in time");
-    }
 }
 
 /// Waits until calls that were cancelled, and whatever else is `ending`, are over and what they deferred is done, and then until
