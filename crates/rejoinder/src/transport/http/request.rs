@@ -114,18 +114,17 @@ pub(super) fn check_head(parts: &Parts) -> Result<(), HttpRefusal> {
     Err(HttpRefusal::new(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, reason))
 }
 
-/// Reads the body, up to a size and for a time, while there is room for what arrives. It takes room until what is returned
-/// with it is dropped.
+/// Reads the body, up to a size and for a time, while there is room for what arrives.
 pub(super) async fn read_body(
     body: impl Body<Data = Bytes>,
     limit: usize,
     timeout: Duration,
-    held: Held,
-) -> Result<(Bytes, Held), HttpRefusal> {
+    hold: impl Fn() -> Held,
+) -> Result<Bytes, HttpRefusal> {
     if body.size_hint().lower() > limit as u64 {
         return Err(too_large(limit));
     }
-    let mut read = pin!(collect(body, limit, held));
+    let mut read = pin!(collect(body, limit, hold));
     // Most bodies arrive with their heads and need no timer.
     match poll_fn(|cx| Poll::Ready(read.as_mut().poll(cx))).await {
         Poll::Ready(read) => read,
@@ -144,8 +143,8 @@ const PIECE: usize = 16 * 1024;
 
 /// The whole body. Written by hand because `BodyExt::collect` keeps each piece: a body of one-byte chunks would take many
 /// times its size in memory. One buffer that grows would leave holes of all sizes behind. A body in one piece is not copied.
-async fn collect(body: impl Body<Data = Bytes>, limit: usize, mut held: Held) -> Result<(Bytes, Held), HttpRefusal> {
-    let mut body = pin!(body);
+async fn collect(body: impl Body<Data = Bytes>, limit: usize, hold: impl Fn() -> Held) -> Result<Bytes, HttpRefusal> {
+    let (mut body, mut held) = (pin!(body), None);
     let (mut first, mut pieces, mut length) = (Bytes::new(), Vec::<Vec<u8>>::new(), 0);
     while let Some(frame) = body.frame().await {
         let incomplete = |_| HttpRefusal::new(StatusCode::BAD_REQUEST, "the body is incomplete");
@@ -153,7 +152,10 @@ async fn collect(body: impl Body<Data = Bytes>, limit: usize, mut held: Held) ->
         if piece.len() > limit - length {
             return Err(too_large(limit));
         }
-        held.grow(piece.len())?;
+        // Most bodies are here at once, and nobody waits while they are held.
+        if length > 0 || !body.is_end_stream() {
+            held.get_or_insert_with(&hold).grow(piece.len())?;
+        }
         let added = piece.len();
         if length == 0 {
             first = piece;
@@ -163,7 +165,7 @@ async fn collect(body: impl Body<Data = Bytes>, limit: usize, mut held: Held) ->
         }
         length += added;
     }
-    Ok((if pieces.is_empty() { first } else { pieces.concat().into() }, held))
+    Ok(if pieces.is_empty() { first } else { pieces.concat().into() })
 }
 
 /// Adds bytes to pieces of the same size.
@@ -198,8 +200,8 @@ mod tests {
     }
 
     async fn read(body: &[&'static str], limit: usize) -> Result<Bytes, StatusCode> {
-        let read = read_body(pieces(body), limit, Duration::from_secs(10), Held::default()).await;
-        read.map(|(body, _)| body).map_err(|refused| refused.status)
+        let read = read_body(pieces(body), limit, Duration::from_secs(10), Held::default).await;
+        read.map_err(|refused| refused.status)
     }
 
     #[tokio::test]
@@ -223,23 +225,22 @@ mod tests {
             Ok(text) => text,
             Err(_) => "",
         };
-        let budget = Budget::of_bytes(10, 8);
+        let budget = &Budget::of_bytes(10, 8);
         let mut other = budget.hold(None).another();
         other.grow(6).expect("there is room");
-        let read = |body: &'static [&'static str], caller: Option<&Principal>| {
-            let body = read_body(pieces(body), 10_000, Duration::from_secs(10), budget.hold(caller));
-            async { body.await.map(|(body, held)| (body.len(), held)).map_err(|refused| refused.status) }
+        let read = async |body: &'static [&'static str], caller: Option<&Principal>| {
+            let body = read_body(pieces(body), 10_000, Duration::from_secs(10), || budget.hold(caller)).await;
+            body.map(|body| body.len()).map_err(|refused| refused.status)
         };
-        let full = read(&[SMALL, "hel", "lo"], None).await.map(|(length, _)| length);
-        assert_eq!(full, Err(StatusCode::SERVICE_UNAVAILABLE));
-        let (length, held) = read(&[SMALL, "hell"], None).await.expect("there is room");
-        assert_eq!((length, budget.used()), (SMALL.len() + 4, 10), "it is held until it is served");
-        assert_eq!(read(&[SMALL], None).await.expect("small ones are always read").0, SMALL.len());
-        drop((other, held));
+        assert_eq!(read(&[SMALL, "hel", "lo"], None).await, Err(StatusCode::SERVICE_UNAVAILABLE));
+        assert_eq!(read(&[SMALL, "hell"], None).await, Ok(SMALL.len() + 4), "there is room");
+        other.grow(4).expect("there is room");
+        assert_eq!(read(&[SMALL], None).await, Ok(SMALL.len()), "small ones are always read");
+        drop(other);
         let ada = Principal::new("ada");
-        let first = read(&[SMALL, "hello"], Some(&ada)).await.expect("there is room");
-        let full = read(&[SMALL, "hell"], Some(&ada)).await.map(|(length, _)| length);
-        assert_eq!(full, Err(StatusCode::TOO_MANY_REQUESTS));
+        let mut first = budget.hold(Some(&ada)).another();
+        first.grow(5).expect("there is room");
+        assert_eq!(read(&[SMALL, "hell"], Some(&ada)).await, Err(StatusCode::TOO_MANY_REQUESTS));
         drop(first);
         assert_eq!(budget.used(), 0, "nothing is held");
     }

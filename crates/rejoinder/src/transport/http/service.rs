@@ -440,10 +440,9 @@ impl Endpoint {
         }
         check_content_type(&parts.headers)?;
         let events = accepts_events(&parts.headers)?;
-        let (limits, held) = (&engine.options.limits, engine.budgets.bytes.hold(parts.extensions.get::<Principal>()));
-        let (body, held) = read_body(body, limits.message_size, engine.options.http.body_timeout, held).await?;
-        // A call takes room for what it keeps of the body.
-        drop(held);
+        let hold = || engine.budgets.bytes.hold(parts.extensions.get::<Principal>());
+        let limit = engine.options.limits.message_size;
+        let body = read_body(body, limit, engine.options.http.body_timeout, hold).await?;
         // A call of a session outlives its connection, and must not keep the buffer that the connection is read into.
         let is_of_session = parts.headers.contains_key("mcp-session-id") && body.len() <= READ_BUFFER;
         let body = if is_of_session { Bytes::copy_from_slice(&body) } else { body };

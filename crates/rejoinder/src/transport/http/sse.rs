@@ -100,9 +100,10 @@ impl Endpoint {
         let find = |id| lock(&self.sse.0).get(id).filter(is_ours).map(|stream| stream.posted.clone());
         let no_stream = || HttpRefusal::new(StatusCode::NOT_FOUND, "there is no such stream: open another with GET");
         let posted = session_id(&parts.uri).and_then(find).ok_or_else(no_stream)?;
-        let mut held = self.engine.budgets.bytes.hold(owner.as_ref());
-        held.grow(head_size(&parts.headers))?;
-        let (body, held) = read_body(body, options.limits.message_size, options.http.body_timeout, held).await?;
+        let bytes = &self.engine.budgets.bytes;
+        let hold = || bytes.hold(owner.as_ref());
+        let body = read_body(body, options.limits.message_size, options.http.body_timeout, hold).await?;
+        let held = bytes.take(owner.as_ref(), body.len() + head_size(&parts.headers))?;
         let message = Received::Whole(body, Http::new(parts.headers, parts.extensions), held);
         match posted.send_timeout(message, options.http.body_timeout).await {
             Ok(()) => Ok(status(StatusCode::ACCEPTED)),
