@@ -2,7 +2,6 @@
 
 use std::{
     collections::{HashMap, hash_map::RandomState},
-    fmt,
     hash::BuildHasher,
     sync::{
         Arc, Mutex,
@@ -42,7 +41,7 @@ pub(crate) struct Budgets {
 #[derive(Debug, Clone)]
 pub(crate) struct Budget(Arc<Uses>);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Uses {
     what: &'static str,
     in_all: usize,
@@ -68,15 +67,14 @@ pub(crate) struct Held {
 }
 
 /// All that may be used is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[error("too many {what}{} (limit {limit}), try again later", if *.of_caller { " of this caller" } else { "" })]
 pub(crate) struct BudgetFull {
     pub(crate) what: &'static str,
     pub(crate) limit: usize,
     /// Whether one caller uses all that it may; otherwise all together do.
     pub(crate) of_caller: bool,
 }
-
-impl std::error::Error for BudgetFull {}
 
 impl BudgetFull {
     /// As many calls run as may run beside each other.
@@ -87,13 +85,6 @@ impl BudgetFull {
     /// The status of a stateless request for which there is no room.
     pub(crate) fn status(self) -> StatusCode {
         if self.of_caller { StatusCode::TOO_MANY_REQUESTS } else { StatusCode::SERVICE_UNAVAILABLE }
-    }
-}
-
-impl fmt::Display for BudgetFull {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let whose = if self.of_caller { " of this caller" } else { "" };
-        write!(f, "too many {}{whose} (limit {}), try again later", self.what, self.limit)
     }
 }
 
@@ -109,16 +100,11 @@ const UNREAD: u64 = 0;
 
 impl Budget {
     pub(crate) fn new(what: &'static str, in_all: usize, of_caller: usize) -> Self {
-        Self::with_free(what, in_all, of_caller, 0)
+        Self(Arc::new(Uses { what, in_all, of_caller, ..Uses::default() }))
     }
 
     pub(crate) fn of_bytes(in_all: usize, of_caller: usize) -> Self {
-        Self::with_free("held bytes", in_all, of_caller, FREE_BYTES)
-    }
-
-    fn with_free(what: &'static str, in_all: usize, of_caller: usize, free: usize) -> Self {
-        let (used, hasher, by_caller) = (AtomicUsize::new(0), RandomState::new(), Mutex::default());
-        Self(Arc::new(Uses { what, in_all, of_caller, free, used, hasher, by_caller, log: RefusalLog::default() }))
+        Self(Arc::new(Uses { what: "held bytes", in_all, of_caller, free: FREE_BYTES, ..Uses::default() }))
     }
 
     /// Nothing yet, for that caller. Anonymous callers are counted in all only.

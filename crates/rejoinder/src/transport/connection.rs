@@ -85,13 +85,11 @@ pub(super) async fn serve(
         }
         failed => failed,
     };
-    // Others wait for them, and not without end: a call that blocks its thread cannot be ended.
+    // Not here: a call that blocks its thread cannot be ended.
     let mut ending = connection.in_flight.end();
-    let ending = engine.teardown.track_future(async move { ending.shutdown().await });
-    match &connection.in_flight.left {
-        Some(left) => left.spawn(ending),
-        None => tokio::spawn(ending),
-    };
+    if let Some(left) = &connection.in_flight.left {
+        left.spawn(async move { ending.shutdown().await });
+    }
     match ended {
         // The client reads no more: it has left.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
