@@ -133,9 +133,9 @@ impl Limits {
     /// 503 if it is stateless; a question over a session fails, and a reply is not kept for a client that comes back.
     ///
     /// It counts requests that have not arrived completely, running calls (their head, and their arguments as text and as
-    /// values), open questions over sessions, replies that sessions keep, joined texts of streams, the URIs of subscriptions, and
-    /// messages over WebSockets and HTTP+SSE that wait. The first 4 KiB of each request, call and subscription do not count,
-    /// so ordinary requests find room, and one that takes more than half of the limit counts as half of it. What functions
+    /// values), open questions over sessions, replies that sessions keep, joined texts of streams, the URIs of subscriptions,
+    /// heads of WebSockets, and messages over WebSockets and HTTP+SSE that wait. The first 4 KiB of each request, call and
+    /// subscription do not count, so ordinary requests find room, and one that takes more than half of the limit counts as half of it. What functions
     /// allocate themselves is not counted, and neither are replies on their way to the client.
     pub fn memory(self, bytes: usize) -> Self {
         Self { memory: bytes, ..self }
@@ -201,20 +201,12 @@ impl Limits {
             }
             Budget::new(what, in_all, set.unwrap_or_else(|| quarter(of)))
         };
+        let (all, calls, subscriptions) = (usize::MAX, self.calls, self.subscriptions);
         Budgets {
-            calls: budget(CALLS, self.calls, self.calls_per_caller, self.calls),
-            questions: Budget::new(
-                "open questions",
-                usize::MAX,
-                self.questions_per_caller.unwrap_or(quarter(self.calls)),
-            ),
-            sessions: budget("sessions", usize::MAX, self.sessions_per_caller, sessions),
-            subscriptions: budget(
-                "subscriptions",
-                self.subscriptions,
-                self.subscriptions_per_caller,
-                self.subscriptions,
-            ),
+            calls: budget(CALLS, calls, self.calls_per_caller, calls),
+            questions: Budget::new("open questions", all, self.questions_per_caller.unwrap_or(quarter(calls))),
+            sessions: budget("sessions", all, self.sessions_per_caller, sessions),
+            subscriptions: budget("subscriptions", subscriptions, self.subscriptions_per_caller, subscriptions),
             bytes: Budget::of_bytes(self.memory, self.memory_per_caller.unwrap_or(quarter(self.memory))),
         }
     }
