@@ -15,7 +15,8 @@ use anyhow::{Context, Result, bail, ensure};
 const HELP: &str = "\
 cargo xtask COMMAND
 
-  test                       set everything up and run every test, the conformance suite included
+  test [FILTER]..            set everything up and run every test, the conformance suite included;
+                             with filters only the tests whose names contain one of them
   lint                       formatting, clippy and rustdoc, warnings are errors
   ci                         lint, then test
   python                     make the Python environment the tests compare with; prints its interpreter
@@ -37,12 +38,13 @@ fn main() -> ExitCode {
 
 /// Carries out one command.
 fn run(mut words: Words) -> Result<()> {
+    if words.flag("--help") || words.flag("-h") {
+        print!("{HELP}");
+        return Ok(());
+    }
     let command = words.next_word();
     match command.as_deref() {
-        Some("test") => {
-            words.end()?;
-            ci::test()
-        }
+        Some("test") => ci::test(&words.filters()?),
         Some("lint") => {
             words.end()?;
             ci::lint()
@@ -50,7 +52,7 @@ fn run(mut words: Words) -> Result<()> {
         Some("ci") => {
             words.end()?;
             ci::lint()?;
-            ci::test()
+            ci::test(&[])
         }
         Some("python") => {
             words.end()?;
@@ -59,7 +61,7 @@ fn run(mut words: Words) -> Result<()> {
         }
         Some("conformance") => conformance::run(&conformance::Options::parse(words)?),
         Some("bench") => bench::run(&bench::Options::parse(words)?),
-        Some("help" | "--help" | "-h") => {
+        Some("help") => {
             print!("{HELP}");
             Ok(())
         }
@@ -99,6 +101,13 @@ impl Words {
         value.map(Some).with_context(|| format!("{name} needs a value"))
     }
 
+    /// Takes all that is left, none of which may be a flag.
+    pub(crate) fn filters(self) -> Result<Vec<String>> {
+        let flag = self.0.iter().find(|word| word.starts_with('-'));
+        ensure!(flag.is_none(), "unknown flag `{}`\n\n{HELP}", flag.map_or("", String::as_str));
+        Ok(self.0.into())
+    }
+
     /// Makes sure that nothing is left.
     pub(crate) fn end(&self) -> Result<()> {
         let rest: Vec<&str> = self.0.iter().map(String::as_str).collect();
@@ -128,6 +137,12 @@ mod tests {
     fn unexpected_arguments_are_named() {
         let error = words("--fast now").end().unwrap_err().to_string();
         assert_eq!(error, "unexpected arguments: --fast now");
+    }
+
+    #[test]
+    fn filters_are_not_flags() {
+        assert_eq!(words("gates wiring").filters().unwrap(), ["gates", "wiring"]);
+        assert!(words("gates --fast").filters().unwrap_err().to_string().starts_with("unknown flag `--fast`"));
     }
 
     #[test]
