@@ -14,7 +14,11 @@ use serde_json::{Value, json};
 const LIMIT: Duration = Duration::from_secs(120);
 
 fn greeter(flags: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_greeter"));
+    program(env!("CARGO_BIN_EXE_greeter"), flags)
+}
+
+fn program(path: &str, flags: &[&str]) -> Command {
+    let mut command = Command::new(path);
     command.args(flags).env_remove("RUST_LOG").env_remove("REJOINDER_STATE_KEYS");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
@@ -125,6 +129,23 @@ fn contradictory_and_unknown_flags_are_refused() {
         assert_eq!(output.status.code(), Some(2), "{flags:?}");
         assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{output:?}");
     }
+}
+
+#[test]
+fn a_program_has_flags_of_its_own_beside_those_of_every_server() {
+    let own_flags = |flags: &[&str]| program(env!("CARGO_BIN_EXE_own_flags"), flags);
+    let help = String::from_utf8(own_flags(&["--help"]).output().expect("it starts").stdout).expect("text");
+    for text in ["Greets people", "--greeting <GREETING>", "--http <ADDR>", "--read-only"] {
+        assert!(help.contains(text), "{text} in {help}");
+    }
+    let mut child = own_flags(&["--greeting", "Welcome"]).stdin(Stdio::piped()).spawn().expect("it starts");
+    let mut input = child.stdin.take().expect("a pipe");
+    writeln!(input, "{}", greet(7, &json!({ "name": "Ada" }))).expect("it reads");
+    drop(input);
+    let output = String::from_utf8(child.wait_with_output().expect("it ends with its input").stdout).expect("text");
+    assert!(output.contains("Welcome, Ada!"), "{output}");
+    let refused = own_flags(&["--path", "/x"]).output().expect("it starts");
+    assert_eq!(String::from_utf8_lossy(&refused.stderr), "Error: `--path` needs `--http ADDR`\n");
 }
 
 #[test]

@@ -135,7 +135,7 @@
 //!
 //! On by default:
 //!
-//! * `cli`: [`Server::serve_from_args`] and [`log_to_stderr`]. It enables the next two.
+//! * `cli`: [`Server::serve_from_args`], [`ServeArgs`] for flags of your own, and [`log_to_stderr`]. It enables the next two.
 //! * `http`: Streamable HTTP, and [`testing`], whose client calls the HTTP service in process.
 //! * `stdio`: standard input and output, and any other pair of byte streams.
 //!
@@ -196,9 +196,9 @@ pub use item::{Prompt, Resource, Tool};
 pub use reply::{Json, Reply, ToolStream};
 pub use rmcp::model;
 pub use server::{BuiltServer, Server, ServerHandle, middleware};
-#[cfg(feature = "cli")]
-pub use transport::log_to_stderr;
 pub use transport::{Error, Result};
+#[cfg(feature = "cli")]
+pub use transport::{ServeArgs, log_to_stderr};
 
 /// How the state of a call is sealed while it waits for an answer.
 pub mod state {

@@ -5,7 +5,7 @@ use std::{
     net::{Ipv4Addr, SocketAddr},
 };
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::{http::listen_address, shutdown::exit_after};
 use crate::{
@@ -20,6 +20,44 @@ use crate::{
 pub(super) struct Flags {
     #[command(subcommand)]
     command: Option<Command>,
+    #[command(flatten)]
+    pub(super) serve: ServeArgs,
+}
+
+/// The flags of [`Server::serve_from_args`], for a program that has flags of its own.
+///
+/// Flatten it into your own clap parser, and pass it to [`Server::serve_with`].
+///
+/// ```no_run
+/// use clap::Parser;
+/// use rejoinder::{ServeArgs, prelude::*};
+///
+/// #[derive(Parser)]
+/// struct Flags {
+///     /// The greeting
+///     #[arg(long, default_value = "Hello")]
+///     greeting: String,
+///     #[command(flatten)]
+///     serve: ServeArgs,
+/// }
+///
+/// struct Greeting(String);
+///
+/// /// Greet someone.
+/// #[tool]
+/// async fn greet(name: String, greeting: Dep<Greeting>) -> String {
+///     format!("{}, {name}!", greeting.0)
+/// }
+///
+/// #[tokio::main]
+/// async fn main() -> rejoinder::Result<()> {
+///     let flags = Flags::parse();
+///     let server = Server::new("greeter", "1.0.0").provide(Greeting(flags.greeting)).tools(tools![greet]);
+///     server.serve_with(flags.serve).await // --greeting, and --stdio (the default), --http ADDR, --help, ..
+/// }
+/// ```
+#[derive(Debug, Args)]
+pub struct ServeArgs {
     /// Serve one client on standard input and output (the default)
     #[arg(long, conflicts_with = "http")]
     stdio: bool,
@@ -70,10 +108,17 @@ impl Flags {
         let about = info.description.clone().unwrap_or_else(|| "An MCP server".to_owned());
         let name = program_name().unwrap_or_else(|| info.name.clone());
         let command = Self::command().name(name).version(info.version.clone()).about(about);
-        let command = with_default_address(command, server.options.http.default_address);
+        let command = match server.options.http.default_address {
+            Some(address) => command
+                .mut_arg("stdio", |stdio| stdio.help("Serve one client on standard input and output"))
+                .mut_arg("http", |http| http.default_value(address.to_string())),
+            None => command,
+        };
         Self::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit())
     }
+}
 
+impl ServeArgs {
     /// The server with the tools that the command line selects.
     fn select(&self, mut server: Server) -> Server {
         if let Some(names) = &self.tools {
@@ -81,6 +126,24 @@ impl Flags {
             server = server.filter_tools(FilterRule::Named, names, "`--tools`");
         }
         if self.read_only { server.only_read_only() } else { server }
+    }
+
+    /// Where HTTP is served, or `None` for standard input and output.
+    ///
+    /// # Errors
+    ///
+    /// If a flag adds something to HTTP, which is not served.
+    fn address(&self, default: Option<SocketAddr>) -> Result<Option<SocketAddr>, Error> {
+        let address = self.http.or(default).filter(|_| !self.stdio);
+        let mut only_http = vec![("--path", self.path.is_some()), ("--allow-host", !self.allow_host.is_empty())];
+        #[cfg(feature = "ws")]
+        only_http.push(("--ws", self.ws));
+        #[cfg(feature = "sse")]
+        only_http.push(("--sse", self.sse));
+        match only_http.into_iter().find(|(_, is_set)| *is_set && address.is_none()) {
+            Some((flag, _)) => Err(Error::Other(format!("`{flag}` needs `--http ADDR`").into())),
+            None => Ok(address),
+        }
     }
 
     /// The configuration with what the command line and the environment add to it.
@@ -103,21 +166,6 @@ impl Flags {
         }
         http
     }
-}
-
-/// HTTP is what the flags mean if there is an address without them.
-fn with_default_address(mut command: clap::Command, address: Option<SocketAddr>) -> clap::Command {
-    if let Some(address) = address {
-        return command
-            .mut_arg("stdio", |stdio| stdio.help("Serve one client on standard input and output"))
-            .mut_arg("http", |http| http.default_value(address.to_string()));
-    }
-    for (flag, is_there) in [("ws", cfg!(feature = "ws")), ("sse", cfg!(feature = "sse"))] {
-        if is_there {
-            command = command.mut_arg(flag, |arg| arg.requires("http"));
-        }
-    }
-    command
 }
 
 /// Logs a command that sends a first request, unless the program greets its user itself or needs credentials.
@@ -175,29 +223,33 @@ impl Server {
     /// If the server cannot be built, or cannot listen on the address.
     pub fn serve_from_args(self) -> BoxFuture<'static, Result<(), Error>> {
         Box::pin(async move {
-            let flags = Flags::read(&self);
-            self.serve_as(flags).await
+            let Flags { command, serve } = Flags::read(&self);
+            let Some(Command::Graph { mermaid }) = command else { return self.serve_with(serve).await };
+            let graph = serve.select(self).graph();
+            let drawn = if mermaid { graph.mermaid() } else { graph.to_string() };
+            Ok(std::io::stdout().write_all(drawn.as_bytes())?)
         })
     }
 
-    pub(super) fn serve_as(self, flags: Flags) -> BoxFuture<'static, Result<(), Error>> {
+    /// Serves as these flags say, for a program with flags of its own: as [`serve_from_args`](Self::serve_from_args), whose
+    /// command line is read already. See [`ServeArgs`].
+    ///
+    /// # Errors
+    ///
+    /// If the server cannot be built, or cannot listen on the address, or if a flag needs another one.
+    pub fn serve_with(self, args: ServeArgs) -> BoxFuture<'static, Result<(), Error>> {
         Box::pin(async move {
-            let mut server = flags.select(self);
-            if let Some(Command::Graph { mermaid }) = flags.command {
-                let graph = server.graph();
-                let drawn = if mermaid { graph.mermaid() } else { graph.to_string() };
-                std::io::stdout().write_all(drawn.as_bytes())?;
-                return Ok(());
-            }
+            let address = args.address(self.options.http.default_address)?;
+            let mut server = args.select(self);
             log_to_stderr();
             server.options.state = server.options.state.keys_from_env()?;
             let hosts = std::env::var("REJOINDER_ALLOW_HOSTS").unwrap_or_default();
-            server.options.http = with_hint(flags.apply(server.options.http, &hosts));
+            server.options.http = with_hint(args.apply(server.options.http, &hosts));
             let grace = server.options.grace;
             server.options.ends_process = true;
-            let served = match flags.http {
-                Some(address) if !flags.stdio => server.serve_http(address).await,
-                _ => {
+            let served = match address {
+                Some(address) => server.serve_http(address).await,
+                None => {
                     if std::io::stdin().is_terminal() {
                         tracing::info!("serving one client on standard input and output; `--http ADDR` serves HTTP");
                     }
@@ -251,7 +303,7 @@ mod tests {
             let server = Server::new("blocked", "1.0.0").tools(tools![block]).grace_period(Duration::from_millis(100));
             let flags = Flags::try_parse_from(["server", "--stdio"]).expect("good flags");
             // The runtime is dropped when this returns, and waits for its threads.
-            return runtime.expect("a runtime").block_on(server.serve_as(flags)).expect("it serves");
+            return runtime.expect("a runtime").block_on(server.serve_with(flags.serve)).expect("it serves");
         }
         let name = "transport::args::tests::a_m11_a_thread_that_is_blocked_does_not_keep_the_process";
         let mut command = Command::new(std::env::current_exe().expect("this program"));
@@ -275,7 +327,7 @@ mod tests {
     fn hosts_and_the_path_come_from_the_command_line_and_the_environment() {
         let apply = |arguments: &[&str], hosts| {
             let arguments = ["server"].iter().chain(arguments);
-            Flags::try_parse_from(arguments).expect("good flags").apply(http::Config::new(), hosts)
+            Flags::try_parse_from(arguments).expect("good flags").serve.apply(http::Config::new(), hosts)
         };
         let plain = apply(&[], "");
         assert_eq!((plain.path.as_str(), plain.allowed_hosts.len(), plain.any_host), ("/mcp", 3, false));
@@ -290,7 +342,7 @@ mod tests {
     fn transports_beside_http_have_paths_beside_its_own() {
         let flags = |arguments: &[&str]| Flags::try_parse_from(["server"].iter().chain(arguments));
         let paths = |arguments: &[&str], config| {
-            let http = flags(arguments).expect("good flags").apply(config, "");
+            let http = flags(arguments).expect("good flags").serve.apply(config, "");
             (http.websocket, http.sse)
         };
         let some = |path: &str| Some(path.to_owned());
@@ -303,21 +355,19 @@ mod tests {
         }
         let own = http::Config::new().websocket("/own");
         assert_eq!(paths(&["--http=1", "--ws"], own), (some("/own"), None));
-        for bad in [&["--ws"][..], &["--sse"], &["--stdio", "--ws"]] {
-            let command = with_default_address(Flags::command(), None);
-            let refused = command.try_get_matches_from(["server"].iter().chain(bad)).expect_err("nothing to add to");
-            assert!(
-                refused.to_string().contains("--http <ADDR>") || refused.to_string().contains("--stdio"),
-                "{refused}"
-            );
+        let address = |arguments: &[&str], default| flags(arguments).expect("good flags").serve.address(default);
+        for only_http in [&["--ws"][..], &["--sse"], &["--path=/x"], &["--allow-host=x"]] {
+            let error = address(only_http, None).expect_err("nothing to add to").to_string();
+            assert!(error.ends_with("` needs `--http ADDR`"), "{error}");
+            let default = Some(([127, 0, 0, 1], 8000).into());
+            assert_eq!(address(only_http, default).expect("HTTP is the default"), default);
         }
-        let command = with_default_address(Flags::command(), Some(([127, 0, 0, 1], 8000).into()));
-        assert!(command.try_get_matches_from(["server", "--ws", "--sse"]).is_ok(), "HTTP is the default");
+        flags(&["--stdio", "--ws"]).expect_err("they contradict each other");
     }
 
     #[test]
     fn a_port_without_an_address_is_local() {
-        let http = |address| Flags::try_parse_from(["server", "--http", address]).map(|flags| flags.http);
+        let http = |address| Flags::try_parse_from(["server", "--http", address]).map(|flags| flags.serve.http);
         assert_eq!(http("8000").expect("a port"), Some("127.0.0.1:8000".parse().expect("an address")));
         assert_eq!(http("[::1]:1").expect("both"), Some("[::1]:1".parse().expect("an address")));
         for name in ["localhost:9130", "LocalHost:9130"] {

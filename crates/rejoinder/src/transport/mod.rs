@@ -24,7 +24,7 @@ use crate::{
 };
 
 #[cfg(feature = "cli")]
-pub use self::args::log_to_stderr;
+pub use self::args::{ServeArgs, log_to_stderr};
 #[cfg(feature = "http")]
 pub use self::http::{McpService, ReplyStream, ResponseBody, listen_address};
 

@@ -100,7 +100,7 @@ fn serve(way: &str, threads: usize) {
         let arguments: &[&str] =
             if way == "stdio" { &["server", "--stdio"] } else { &["server", "--http=127.0.0.1:0", "--ws", "--sse"] };
         let flags = Flags::try_parse_from(arguments).expect("good flags");
-        return runtime.block_on(server(threads).serve_as(flags)).expect("it serves");
+        return runtime.block_on(server(threads).serve_with(flags.serve)).expect("it serves");
     }
     // The application hears the signal, even if the threads of the server are blocked.
     let own = Builder::new_current_thread().enable_all().build().expect("a runtime");
