@@ -8,7 +8,12 @@ use std::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{call::Call, error::CallError, inject::FromCall, model::JsonObject};
+use crate::{
+    call::Call,
+    error::CallError,
+    inject::{FromCall, Need},
+    model::JsonObject,
+};
 
 /// The caller of a request, as something that the server trusts has established it.
 ///
@@ -195,6 +200,10 @@ impl FromCall for Principal {
             tracing::debug!(parameter, "a call needs a caller, and has none");
             CallError::new("authentication is required: this server does not know who is calling")
         })
+    }
+
+    fn need() -> Option<Need> {
+        Some(Need::of::<Self>())
     }
 }
 

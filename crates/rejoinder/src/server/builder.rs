@@ -85,8 +85,10 @@ pub struct Server {
     pub(super) dependencies: Dependencies,
     /// The items of each [`TargetKind`]; `None` if the server does not offer the kind.
     pub(super) items: [Option<Vec<AnyItem>>; 3],
-    /// Whether `nest` was called with an empty name.
-    pub(super) has_unnamed_nest: bool,
+    /// The settings that must be made once.
+    made: Vec<&'static str>,
+    /// The problems that its methods found.
+    problems: Vec<BuildProblem>,
     pub(super) lifecycle: Lifecycle,
     pub(crate) options: ServerOptions,
 }
@@ -99,7 +101,8 @@ impl Server {
             instructions: None,
             dependencies: Dependencies::default(),
             items: Default::default(),
-            has_unnamed_nest: false,
+            made: Vec::new(),
+            problems: Vec::new(),
             lifecycle: Lifecycle::default(),
             options: ServerOptions::default(),
         }
@@ -357,7 +360,8 @@ impl Server {
     /// ```
     pub fn nest(mut self, name: &str, tools: impl ItemList<Tool>) -> Self {
         if name.is_empty() {
-            self.has_unnamed_nest = true;
+            let message = "the name is empty: give it one, or use `.tools(..)`".to_owned();
+            self.problems.push(BuildProblem { subject: "`nest`".to_owned(), message });
             // Other problems are reported under the names that the author wrote.
             return self.tools(tools);
         }
@@ -533,6 +537,7 @@ impl Server {
     /// A layer that puts a [`Principal`] itself into the extensions needs no such function. With both, the function finds the
     /// caller in `request.principal`, and what it returns counts.
     pub fn principal(mut self, who: impl Fn(&RequestInfo) -> Option<Principal> + Send + Sync + 'static) -> Self {
+        self.make_once("principal", "identify every caller in one function");
         self.options.principal = Callback(Some(Arc::new(who)));
         self
     }
@@ -623,6 +628,7 @@ impl Server {
     /// assert!(server().state(StatePolicy::new().limit(2 * MIB)).check().is_ok());
     /// ```
     pub fn limits(mut self, limits: Limits) -> Self {
+        self.make_once("limits", "set every limit on one `Limits`");
         self.options.limits = limits;
         self
     }
@@ -679,6 +685,7 @@ impl Server {
     /// assert!(server.check().is_ok());
     /// ```
     pub fn http(mut self, config: http::Config) -> Self {
+        self.make_once("http", "set everything on one `http::Config`");
         self.options.http = config;
         self
     }
@@ -694,8 +701,20 @@ impl Server {
     /// assert!(server.check().is_ok());
     /// ```
     pub fn state(mut self, policy: StatePolicy) -> Self {
+        self.make_once("state", "set everything on one `StatePolicy`");
         self.options.state = policy;
         self
+    }
+
+    /// Notes a setting that replaces all that an earlier one said. A second one would drop it without a word: an
+    /// `http::Config` has the authentication of callers.
+    fn make_once(&mut self, method: &'static str, remedy: &str) {
+        if self.made.contains(&method) {
+            let subject = format!("`Server::{method}`");
+            let message = format!("it is called twice, and the last call would replace the one before; {remedy}");
+            self.problems.push(BuildProblem { subject, message });
+        }
+        self.made.push(method);
     }
 
     /// Checks the server without serving it, in one line of a test, and returns what a client or a model may not
@@ -748,9 +767,7 @@ impl Server {
             .flatten()
             .filter(|item| admits(filters, item))
             .for_each(|item| check.add(item));
-        if self.has_unnamed_nest {
-            check.report("`nest`", "the name is empty: give it one, or use `.tools(..)`");
-        }
+        self.problems.iter().for_each(|problem| check.report(&problem.subject, &problem.message));
         if self.options.timeout.is_some_and(|limit| limit.is_zero()) {
             check.report("`Server::timeout`", "every call would time out: set a duration above zero");
         }

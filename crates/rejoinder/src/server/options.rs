@@ -56,6 +56,17 @@ impl Default for ServerOptions {
     }
 }
 
+impl ServerOptions {
+    /// Whether the server itself can find out who calls.
+    pub(super) fn can_identify(&self) -> bool {
+        #[cfg(feature = "auth")]
+        if self.http.auth.is_some() {
+            return true;
+        }
+        self.principal.0.is_some() || self.stdio_principal.is_some()
+    }
+}
+
 /// How long a client or proxy may cache a reply, and for whom (`ttlMs`, `cacheScope`).
 ///
 /// These are hints; access control never depends on them.

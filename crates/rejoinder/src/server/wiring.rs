@@ -1,6 +1,6 @@
 //! The checks that a server passes when it is built, and when items are added to it.
 
-use std::{collections::HashSet, fmt, sync::Arc};
+use std::{any::TypeId, collections::HashSet, fmt, sync::Arc};
 
 use serde_json::{Map, Value};
 
@@ -11,6 +11,7 @@ use super::{
     uri_template::UriTemplate,
 };
 use crate::{
+    auth::Principal,
     call::{Dependencies, UnknownArguments},
     graph::{bad_forms, below},
     item::{ItemArgument, Resource},
@@ -102,7 +103,7 @@ impl<'a> WiringCheck<'a> {
         if item.kind() != TargetKind::Resource {
             check_name(item.name(), &mut messages);
         }
-        self.needs(&item, &mut messages);
+        let needs_caller = self.needs(&item, &mut messages);
         messages.extend(item.function().gates.iter().filter_map(|gate| {
             gate.mistake().map(|mistake| format!("the gate `{}` cannot be used: {mistake}", gate.shown()))
         }));
@@ -137,7 +138,7 @@ impl<'a> WiringCheck<'a> {
         }
         let problem = |message| BuildProblem { subject: subject.clone(), message };
         self.problems.extend(messages.into_iter().map(problem));
-        self.warnings.extend(warnings(&item).into_iter().map(problem));
+        self.warnings.extend(warnings(&item).into_iter().chain(needs_caller).map(problem));
         self.registry.add(Arc::new(Entry::new(item, headers, template)));
     }
 
@@ -153,13 +154,22 @@ impl<'a> WiringCheck<'a> {
         if self.problems.is_empty() { Ok((self.registry, self.warnings)) } else { Err(BuildError(self.problems)) }
     }
 
-    /// Checks that every service that a parameter needs was provided.
-    fn needs(&self, item: &AnyItem, messages: &mut Vec<String>) {
+    /// Checks that every service that a parameter needs was provided. Returns a warning if it needs a caller, and nothing in
+    /// the server identifies one.
+    fn needs(&self, item: &AnyItem, messages: &mut Vec<String>) -> Option<String> {
+        let scope = item.function().scopes.first().map(|scope| format!("the scope `{scope}`"));
+        let mut needs_caller = scope.filter(|_| !self.options.can_identify());
         for (parameter, need) in item.function().needs() {
             if self.dependencies.contains(need.id) {
                 continue;
             }
             let owner = need.of.map(|(word, name)| format!(" of {word} `{name}`")).unwrap_or_default();
+            if need.id == TypeId::of::<Principal>() {
+                if !self.options.can_identify() {
+                    needs_caller = Some(format!("parameter `{parameter}`{owner}"));
+                }
+                continue;
+            }
             let name = need.name;
             let remedy = if self.dependencies.contains(need.shared) {
                 "an `Arc` of it was provided with `.provide(..)`; use `.provide_arc(..)`".to_owned()
@@ -170,6 +180,13 @@ impl<'a> WiringCheck<'a> {
             };
             messages.push(format!("parameter `{parameter}`{owner} needs a `{name}`: {remedy}"));
         }
+        needs_caller.map(|what| {
+            format!(
+                "{what} needs a caller, and nothing in this server identifies one: use `http::Config::auth`, \
+                 `Server::principal` or `Server::stdio_principal`, or a layer that adds a `Principal` to the extensions of \
+                 the HTTP request"
+            )
+        })
     }
 }
 

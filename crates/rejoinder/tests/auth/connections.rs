@@ -16,7 +16,7 @@ use crate::{
     initialize,
     issuer::{Issuer, now},
     logged::Logged,
-    server,
+    server_at,
 };
 
 /// The server at an address of its own, with every transport.
@@ -24,7 +24,7 @@ async fn serve(issuer: &Issuer) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let http = transport::Config::new().websocket("/mcp/ws").sse("/sse").auth(issuer.auth());
-    tokio::spawn(server(issuer.auth()).http(http).build().unwrap().serve_http(listener));
+    tokio::spawn(server_at(http).build().unwrap().serve_http(listener));
     address
 }
 

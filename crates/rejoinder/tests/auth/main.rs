@@ -58,7 +58,11 @@ fn never() -> bool {
 async fn hidden() {}
 
 pub(crate) fn server(auth: Auth) -> Server {
-    Server::new("shop", "1.0.0").tools(tools![whoami, ask, write, hidden]).http(transport::Config::new().auth(auth))
+    server_at(transport::Config::new().auth(auth))
+}
+
+pub(crate) fn server_at(http: transport::Config) -> Server {
+    Server::new("shop", "1.0.0").tools(tools![whoami, ask, write, hidden]).http(http)
 }
 
 pub(crate) fn service(auth: Auth) -> McpService {

@@ -31,7 +31,10 @@ fn switchable() -> (Arc<Switch>, Server) {
         .tools(tools![everyday_tool, switched])
         .prompts([])
         .resources(resources![switched_page])
-        .principal(|request| Some(Principal::new(request.headers()?.get("x-user")?.to_str().ok()?)));
+        .principal(|request| match request.headers() {
+            Some(headers) => Some(Principal::new(headers.get("x-user")?.to_str().ok()?)),
+            None => request.principal.clone(),
+        });
     (switch, server)
 }
 
@@ -71,7 +74,7 @@ async fn initialized(server: &rejoinder::BuiltServer) -> Pipe {
 #[tokio::test]
 async fn a_session_hears_that_gates_have_changed() {
     let (_, server) = switchable();
-    let server = server.principal(|_| Some(Principal::new("ada"))).build().unwrap();
+    let server = server.stdio_principal(Principal::new("ada")).build().unwrap();
     let mut pipe = initialized(&server).await;
     pipe.send(json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" })).await;
     pipe.next().await;

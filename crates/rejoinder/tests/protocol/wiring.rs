@@ -1,7 +1,14 @@
 //! `Server::check()` lists every mistake at once.
 
-use rejoinder::{BuiltServer, Resource, Tool, http, model, prelude::*, testing::Client};
+use std::time::Duration;
+
+use rejoinder::{
+    BuiltServer, Resource, Tool, auth::Principal, http, model, prelude::*, server::Limits, state::StatePolicy,
+    testing::Client,
+};
 use serde_json::json;
+
+use crate::logged::Logged;
 
 struct Database;
 struct Mailer;
@@ -245,7 +252,7 @@ fn a_service_behind_a_trait_is_provided_as_that_trait() {
 
 #[test]
 fn invalid_settings_are_build_errors() {
-    let mut config = http::Config::new().session_timeout(std::time::Duration::ZERO);
+    let mut config = http::Config::new().session_timeout(Duration::ZERO);
     config = config.max_connections(0).max_sessions(0).max_calls_per_session(0);
     for host in ["mcp.example:8443", "[::1]", "https://mcp.example", "mcp.example/mcp", ""] {
         config = config.allow_host(host);
@@ -278,6 +285,84 @@ fn invalid_settings_are_build_errors() {
         config = config.allow_origin(origin);
     }
     assert!(Server::new("right", "1").http(config).check().is_ok());
+}
+
+/// A second one would drop all that the first one says, the authentication of callers among it.
+#[test]
+fn settings_with_many_parts_are_made_once() {
+    for method in ["http", "state", "limits", "principal"] {
+        let set = |server: Server| match method {
+            "http" => server.http(http::Config::new()),
+            "state" => server.state(StatePolicy::new()),
+            "limits" => server.limits(Limits::new()),
+            _ => server.principal(|_| None),
+        };
+        let server = set(Server::new("shop", "1"));
+        let error = set(server).check().unwrap_err().to_string();
+        let expected =
+            format!("`Server::{method}`: it is called twice, and the last call would replace the one before; ");
+        assert!(error.contains(&expected), "{error}");
+        assert!(set(Server::new("shop", "1")).check().is_ok(), "{method}");
+    }
+    let server =
+        Server::new("shop", "1").title("A shop").title("The shop").timeout(Duration::MAX).timeout(Duration::MAX);
+    assert!(server.check().is_ok(), "a plain value is replaced");
+}
+
+#[resolver]
+fn is_known(caller: Principal) -> bool {
+    !caller.subject().is_empty()
+}
+
+/// Shows who calls.
+#[tool]
+fn who(caller: Principal) -> String {
+    caller.subject().to_owned()
+}
+
+/// Shows whether somebody calls.
+#[tool(enabled = is_known)]
+fn greet() {}
+
+/// Deletes an order.
+#[tool(scopes = ["orders:write"])]
+fn delete() {}
+
+/// Shows who calls, if somebody does.
+#[tool]
+fn perhaps(caller: Option<Principal>) -> bool {
+    caller.is_some()
+}
+
+#[test]
+fn a_caller_that_nothing_identifies_is_a_warning() {
+    let server = || Server::new("shop", "1").tools(tools![who, greet, delete, perhaps]);
+    let warnings: Vec<String> = server().check().unwrap().iter().map(ToString::to_string).collect();
+    let expected = [
+        "tool `who`: parameter `caller` needs a caller",
+        "tool `greet`: parameter `caller` of resolver `is_known` needs a caller",
+        "tool `delete`: the scope `orders:write` needs a caller",
+    ];
+    assert_eq!(warnings.len(), expected.len(), "{warnings:?}");
+    for (warning, expected) in warnings.iter().zip(expected) {
+        assert!(warning.starts_with(expected) && warning.contains("Server::principal"), "{warning}");
+    }
+    for server in [server().principal(|_| None), server().stdio_principal(Principal::new("ada"))] {
+        assert_eq!(server.check(), Ok(Vec::new()));
+    }
+}
+
+#[test]
+fn a_mounted_server_logs_the_paths_that_it_does_not_serve() {
+    let (logged, _guard) = Logged::here();
+    let config = http::Config::new().websocket("/mcp/ws").sse("/sse");
+    let _service = Server::new("shop", "1").http(config).build().unwrap().into_service();
+    for (setting, path) in [("websocket", "/mcp/ws"), ("sse", "/sse")] {
+        let expected = format!(
+            "`http::Config::{setting}` does nothing in a mounted server; mount `McpService::{setting}` at `{path}`"
+        );
+        assert!(logged.text().contains(&expected), "{}", logged.text());
+    }
 }
 
 #[test]

@@ -69,7 +69,7 @@ async fn hundreds_of_waiting_calls_in_sessions_do_not_delay_others() {
 async fn a_thousand_waiting_calls_on_a_connection_do_not_delay_others() {
     // A connection is one open file, whatever the number of calls.
     const PIPED: u32 = 1000;
-    let host = Host::start_with(|server| server.http(everywhere().max_calls_per_session(2000))).await;
+    let host = Host::start_at(everywhere().max_calls_per_session(2000), |server| server).await;
     for mut way in Way::links(&host).await {
         let waits: Vec<_> = (0..PIPED).map(|number| way.call("wait", json!({ "number": number }))).collect();
         for (number, mut wait) in waits.into_iter().enumerate() {
@@ -116,7 +116,7 @@ async fn the_number_of_calls_on_a_connection_is_limited() {
 
 #[tokio::test]
 async fn connections_over_the_limit_wait() {
-    let host = Host::start_with(|server| server.http(http::Config::new().max_connections(2))).await;
+    let host = Host::start_at(http::Config::new().max_connections(2), |server| server).await;
     let (mut first, mut second) = (host.connect().await, host.connect().await);
     for connection in [&mut first, &mut second] {
         connection.send(Post::of(&call("add", json!({ "a": 1, "b": 2 }))).bytes()).await;
@@ -156,7 +156,7 @@ async fn connections_that_send_nothing_do_not_block_others() {
 #[tokio::test]
 async fn an_idle_connection_is_closed_after_a_timeout() {
     let silence = std::time::Duration::from_secs(1);
-    let host = Host::start_with(|server| server.http(http::Config::new().header_timeout(silence))).await;
+    let host = Host::start_at(http::Config::new().header_timeout(silence), |server| server).await;
     for head in ["", "POST /mcp HTTP/1.1\r\nHost: localhost\r\n"] {
         let mut connection = host.connect().await;
         connection.send(head).await;

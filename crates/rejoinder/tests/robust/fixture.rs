@@ -79,9 +79,13 @@ impl Host {
     }
 
     pub(crate) async fn start_with(options: impl FnOnce(Server) -> Server) -> Self {
+        Self::start_at(everywhere(), options).await
+    }
+
+    pub(crate) async fn start_at(http: http::Config, options: impl FnOnce(Server) -> Server) -> Self {
         let events = Arc::new(Events::default());
         let server = Server::new("robust", "1.0.0")
-            .http(everywhere())
+            .http(http)
             .provide_arc(Arc::clone(&events))
             .tools(tools![
                 add,

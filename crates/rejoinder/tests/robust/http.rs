@@ -44,7 +44,7 @@ async fn the_path_can_be_set() {
     for (path, target, other) in
         [("/tools/shop", "/tools/shop/", "/mcp"), ("/shop/", "/shop", "/mcp"), ("/", "/", "/mcp")]
     {
-        let host = Host::start_with(|server| server.http(http::Config::new().path(path))).await;
+        let host = Host::start_at(http::Config::new().path(path), |server| server).await;
         assert_eq!(host.post(&add(1).line(&format!("POST {target} HTTP/1.1"))).await.text(), "3", "{path}");
         let elsewhere = host.post(&add(1).line(&format!("POST {other} HTTP/1.1"))).await;
         assert_eq!(elsewhere.status, 404);

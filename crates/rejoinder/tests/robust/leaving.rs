@@ -53,7 +53,7 @@ async fn a_call_is_dropped_before_it_could_end_after_the_disconnect() {
 
 #[tokio::test]
 async fn a_m6_a_client_that_leaves_one_more_byte_behind_cancels_its_call_too() {
-    let host = Host::start_with(|server| server.http(http::Config::new().max_connections(2))).await;
+    let host = Host::start_at(http::Config::new().max_connections(2), |server| server).await;
     for _ in 0..4 {
         let mut connection = host.connect().await;
         let call = Post::of(&call("forever", json!({}))).bytes();
@@ -202,8 +202,7 @@ fn large(letters: usize) -> String {
 async fn a_large_reply_that_is_read_slowly_is_complete() {
     const LETTERS: usize = 24 * 1024 * 1024;
     let silence = Duration::from_secs(3);
-    let host =
-        Host::start_with(|server| server.http(http::Config::new().header_timeout(silence)).tools(tools![large])).await;
+    let host = Host::start_at(http::Config::new().header_timeout(silence), |server| server.tools(tools![large])).await;
     let socket = TcpSocket::new_v4().expect("a socket");
     socket.set_recv_buffer_size(64 * 1024).expect("a small buffer, so that the server has to wait");
     let mut stream = within(socket.connect(host.address)).await.expect("it listens");
@@ -225,7 +224,7 @@ async fn a_large_reply_that_is_read_slowly_is_complete() {
 
 #[tokio::test]
 async fn a_client_that_does_not_read_its_reply_is_disconnected() {
-    let host = Host::start_with(|server| server.http(http::Config::new().header_timeout(Duration::from_secs(1)))).await;
+    let host = Host::start_at(http::Config::new().header_timeout(Duration::from_secs(1)), |server| server).await;
     let mut connection = host.connect().await;
     connection.send(Post::of(&observed(call("flood", json!({})), 7)).bytes()).await;
     Events::happened(&host.events.dropped, 1).await;

@@ -35,7 +35,7 @@ async fn still_answers(session: &Session) {
 
 #[tokio::test]
 async fn without_session_memory_each_request_may_go_to_another_process() {
-    let replica = || Host::start_with(|server| server.http(http::Config::new().without_session_memory()));
+    let replica = || Host::start_at(http::Config::new().without_session_memory(), |server| server);
     let (one, other) = (replica().await, replica().await);
     let begun = one.post(&without_session(initialize(0).to_string())).await;
     assert_eq!(answer(&begun)["result"]["protocolVersion"], "2025-11-25");
@@ -126,7 +126,7 @@ async fn a_session_begins_once() {
 
 #[tokio::test]
 async fn an_invalid_initialize_opens_no_session() {
-    let host = Host::start_with(|server| server.http(http::Config::new().max_sessions(1))).await;
+    let host = Host::start_at(http::Config::new().max_sessions(1), |server| server).await;
     for params in
         [json!({}), json!([]), json!("x"), json!({ "protocolVersion": 7 }), json!({ "protocolVersion": "2025-11-25" })]
     {
@@ -157,7 +157,7 @@ async fn bodies_are_limited_in_a_session() {
 
 #[tokio::test]
 async fn a_body_that_does_not_arrive_in_time_is_refused_in_a_session() {
-    let host = Host::start_with(|server| server.http(http::Config::new().body_timeout(Duration::from_secs(1)))).await;
+    let host = Host::start_at(http::Config::new().body_timeout(Duration::from_secs(1)), |server| server).await;
     let session = Session::begin(&host).await;
     let mut silent = host.connect().await;
     silent.send(session.raw("").without("Content-Length").set("Transfer-Encoding", "chunked").head()).await;
@@ -358,7 +358,7 @@ async fn a_session_that_ends_cancels_its_calls() {
 
 #[tokio::test]
 async fn a_h4_a_session_too_many_ends_the_one_that_is_idle_longest() {
-    let host = Host::start_with(|server| server.http(http::Config::new().max_sessions(3))).await;
+    let host = Host::start_at(http::Config::new().max_sessions(3), |server| server).await;
     let (first, second) = (Session::begin(&host).await, Session::begin(&host).await);
     let mut listening = second.open_stream().await;
     listening.head().await.expect("the stream has begun");
@@ -386,10 +386,9 @@ async fn a_h4_a_session_too_many_ends_the_one_that_is_idle_longest() {
 
 #[tokio::test]
 async fn a_h4_one_session_cannot_take_the_calls_of_all() {
-    let host = Host::start_with(|server| {
-        server.limits(Limits::new().calls(10)).http(http::Config::new().max_calls_per_session(3))
-    })
-    .await;
+    let host =
+        Host::start_at(http::Config::new().max_calls_per_session(3), |server| server.limits(Limits::new().calls(10)))
+            .await;
     let (greedy, other) = (Session::begin(&host).await, Session::begin(&host).await);
     let call = |id: u32| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": "forever" } });
     let mut open = Vec::new();
@@ -414,7 +413,7 @@ async fn a_h4_one_session_cannot_take_the_calls_of_all() {
 #[tokio::test]
 async fn an_idle_session_ends() {
     let short = http::Config::new().session_timeout(Duration::from_millis(500));
-    let host = Host::start_with(|server| server.http(short)).await;
+    let host = Host::start_at(short, |server| server).await;
     let session = Session::begin(&host).await;
     let ended = async {
         while session.ask(&add()).await.status != 404 {

@@ -62,7 +62,7 @@ async fn a_client_that_sends_everything_before_it_reads_sees_why_its_body_is_ref
 #[tokio::test]
 async fn the_server_reads_a_refused_body_for_a_while_and_not_without_end() {
     let short = http::Config::new().body_timeout(Duration::from_secs(1));
-    let host = Host::start_with(|server| server.http(short)).await;
+    let host = Host::start_at(short, |server| server).await;
     let mut connection = host.connect().await;
     connection.send(Post::raw("").set("Content-Length", "1000000000").head()).await;
     assert_eq!(connection.response().await.expect("an answer").refusal(), (413, -32600));
@@ -81,7 +81,7 @@ async fn a_body_of_exactly_the_limit_is_read() {
 
 #[tokio::test]
 async fn a_body_that_does_not_arrive_in_time_is_refused() {
-    let host = Host::start_with(|server| server.http(http::Config::new().body_timeout(Duration::from_secs(1)))).await;
+    let host = Host::start_at(http::Config::new().body_timeout(Duration::from_secs(1)), |server| server).await;
     let add = Post::of(&call("add", json!({ "a": 1, "b": 2 })));
     let chunked = add.clone().without("Content-Length").set("Transfer-Encoding", "chunked");
     for head in [add.head(), chunked.head()] {

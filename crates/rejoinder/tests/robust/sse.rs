@@ -154,7 +154,7 @@ async fn a_stream_that_ends_ends_its_session_and_its_calls() {
 #[tokio::test]
 async fn messages_for_a_client_that_does_not_read_are_refused_in_the_end() {
     let http = everywhere().body_timeout(Duration::from_secs(1));
-    let host = Host::start_with(|server| server.http(http)).await;
+    let host = Host::start_at(http, |server| server).await;
     let client = SseClient::open(&host).await;
     assert_eq!(client.post(observed(call("flood", json!({})), 7).to_string()).await.status, 202);
     host.stopped_sending().await;
@@ -172,7 +172,7 @@ async fn messages_for_a_client_that_does_not_read_are_refused_in_the_end() {
 
 #[tokio::test]
 async fn streams_over_the_limit_are_refused() {
-    let host = Host::start_with(|server| server.http(everywhere().max_sessions(1))).await;
+    let host = Host::start_at(everywhere().max_sessions(1), |server| server).await;
     let mut client = SseClient::open(&host).await;
     assert_eq!(host.post(&get("/sse")).await.status, 503);
     assert_eq!(client.ask(&initialize(0)).await["result"]["protocolVersion"], LEGACY);

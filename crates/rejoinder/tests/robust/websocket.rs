@@ -286,7 +286,7 @@ async fn what_is_not_a_message_closes_the_connection_with_a_code_that_says_why()
 
 #[tokio::test]
 async fn l25_a_foreign_page_cannot_open_a_websocket() {
-    let host = Host::start_with(|server| server.http(everywhere().allow_origin("https://app.example"))).await;
+    let host = Host::start_at(everywhere().allow_origin("https://app.example"), |server| server).await;
     let cases = [
         ("origin", "https://evil.example", 403),
         ("origin", "null", 403),
@@ -391,7 +391,7 @@ async fn a_client_that_closes_the_connection_cancels_its_calls() {
 #[tokio::test]
 async fn a_client_that_does_not_read_for_too_long_is_dropped() {
     let http = everywhere().header_timeout(Duration::from_secs(1));
-    let host = Host::start_with(|server| server.http(http)).await;
+    let host = Host::start_at(http, |server| server).await;
     let mut socket = WebSocket::open(&host).await;
     socket.send(observed(call("flood", json!({})), 7).to_string()).await;
     Events::happened(&host.events.dropped, 1).await;
@@ -401,7 +401,7 @@ async fn a_client_that_does_not_read_for_too_long_is_dropped() {
 
 #[tokio::test]
 async fn websockets_over_the_limit_are_refused() {
-    let host = Host::start_with(|server| server.http(everywhere().max_sessions(2))).await;
+    let host = Host::start_at(everywhere().max_sessions(2), |server| server).await;
     let (mut one, _other) = (WebSocket::open(&host).await, WebSocket::open(&host).await);
     assert_eq!(status_of(&host, upgrade(&host)).await, 503);
     one.still_answers().await;
@@ -426,7 +426,7 @@ async fn a3_m8_the_heads_that_websockets_keep_are_limited() {
 
 #[tokio::test]
 async fn a_websocket_is_one_of_the_connections_that_are_limited() {
-    let host = Host::start_with(|server| server.http(everywhere().max_connections(1))).await;
+    let host = Host::start_at(everywhere().max_connections(1), |server| server).await;
     let mut socket = WebSocket::open(&host).await;
     let mut second = host.connect().await;
     second.send(crate::client::Post::of(&call("wait", json!({ "number": 3 }))).bytes()).await;

@@ -359,6 +359,14 @@ impl BuiltServer {
     /// something: the answer may go to another process.
     pub fn into_service(self) -> McpService {
         self.0.seal.warn_about_random_key_when_used();
+        let http = &self.0.options.http;
+        for (setting, path) in [("websocket", &http.websocket), ("sse", &http.sse)] {
+            if let Some(path) = path {
+                tracing::warn!(
+                    "`http::Config::{setting}` does nothing in a mounted server; mount `McpService::{setting}` at `{path}`"
+                );
+            }
+        }
         McpService::new(self.0)
     }
 }

@@ -149,10 +149,13 @@ fn call(id: &str, tool: &str, arguments: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
 }
 
+fn slow_tools(notify: &Arc<Notify>) -> Server {
+    Server::new("slow", "1.0.0").provide_arc(Arc::clone(notify)).tools(tools![slow_to_read, until_notified])
+}
+
 /// A server whose function that identifies the caller blocks for requests whose id is a name with `principal`.
 fn slow_server(notify: &Arc<Notify>) -> Server {
-    let server = Server::new("slow", "1.0.0").provide_arc(Arc::clone(notify));
-    server.tools(tools![slow_to_read, until_notified]).principal(|request| {
+    slow_tools(notify).principal(|request| {
         let id = String::from_utf8_lossy(&request.request_id).trim_matches('"').to_owned();
         if id.starts_with("principal") {
             block_until_released(&id);
@@ -193,7 +196,7 @@ async fn r3_l7_what_is_about_a_session_stays_in_order() {
     let (input, output) = tokio::io::split(served);
     let notify = Arc::new(Notify::new());
     // The function identifies who hears about changes, too: that request has no id.
-    let server = slow_server(&notify).principal(|request| {
+    let server = slow_tools(&notify).principal(|request| {
         if request.request_id.is_empty() {
             block_until_released("initialize");
         }
