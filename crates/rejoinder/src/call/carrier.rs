@@ -254,7 +254,13 @@ impl Call {
 
     /// What the last round kept by hand.
     pub(crate) fn kept<T: DeserializeOwned>(&self) -> Option<T> {
-        serde_json::from_str(self.record().kept.as_ref()?.get()).ok()
+        let kept = self.record().kept.clone()?;
+        // The type is the author's, so nothing is locked while it is read.
+        let read = serde_json::from_str(kept.get()).ok();
+        if read.is_none() {
+            self.record().note_unread_state();
+        }
+        read
     }
 
     /// The recorded result of a step.

@@ -118,6 +118,8 @@ struct RoundRecord {
     has_new_steps: bool,
     /// Whether a function that makes its rounds by hand has changed its state.
     has_new_state: bool,
+    /// Whether that function could not read the state of the round before.
+    has_unread_state: bool,
     /// Cancelled at the end of the round: a question that a spawned future asks ends with it.
     over: Option<CancellationToken>,
 }
@@ -311,7 +313,8 @@ impl CallRecord {
     ) -> Result<Vec<(Arc<str>, Question)>, CallError> {
         self.versions.insert(Arc::clone(&rules.version));
         // Two builds that do not read each other's state by hand change it in every round.
-        let is_new = self.round.has_new_steps || (self.round.has_new_state && self.versions.len() == 1);
+        let is_own_state = self.versions.len() == 1 && !self.round.has_unread_state;
+        let is_new = self.round.has_new_steps || (self.round.has_new_state && is_own_state);
         // On a session a call that asks nothing may wait for something, as long as its timeout allows.
         let counts = is_stateless || !self.round.asked.is_empty();
         self.rounds = if is_new { 1 } else { self.rounds.saturating_add(counts.into()) };
@@ -546,6 +549,11 @@ impl CallRecord {
     pub(super) fn respond(&mut self, key: &Arc<str>, open: OpenQuestion, answer: Box<RawValue>) {
         self.questions.insert(Arc::clone(key), open);
         self.round.key(key).response = Some(answer);
+    }
+
+    /// Notes that a function that makes its rounds by hand cannot read its state, which another build wrote.
+    pub(super) fn note_unread_state(&mut self) {
+        self.round.has_unread_state = true;
     }
 
     /// Notes what a function that makes its rounds by hand leaves to the next one.

@@ -128,8 +128,12 @@ mod by_hand {
 }
 
 fn server_of(build: &str) -> Server {
+    server_of_version(build, if build == "old" { "1.0.0" } else { "2.0.0" })
+}
+
+fn server_of_version(build: &str, version: &str) -> Server {
     let keys = StateKeys::new([b"a key of 32 bytes for some tests"]).unwrap();
-    Server::new("rolling", if build == "old" { "1.0.0" } else { "2.0.0" })
+    Server::new("rolling", version)
         .state(StatePolicy::new().keys(keys))
         .provide(Counters::default())
         .tools([tools_of(build), resolved::tools_of(build), by_hand::tools_of(build)].concat())
@@ -156,12 +160,16 @@ async fn alternate<B>(builds: [&B; 2], call: impl AsyncFn(&B, &Value) -> Value) 
 #[tokio::test]
 async fn builds_that_do_not_read_the_state_of_each_other_end_after_so_many_rounds() {
     let capabilities = || serde_json::from_value(json!({ "elicitation": {} })).unwrap();
-    let clients = ["old", "new"].map(|build| Client::new(server_of(build)).capabilities(capabilities()));
-    let call = async |client: &Client, rest: &Value| round(client, "by_hand", json!({}), rest.clone()).await.unwrap();
-    let (asked, result) = alternate([&clients[0], &clients[1]], call).await;
-    let text = result["content"][0]["text"].as_str().unwrap();
-    assert!(text.starts_with("the call has no result after 64 rounds"), "{text}");
-    assert_eq!(asked.len(), 64);
+    for versions in [["1.0.0", "2.0.0"], ["1.0.0", "1.0.0"]] {
+        let server = |index: usize| server_of_version(["old", "new"][index], versions[index]);
+        let clients = [0, 1].map(|index| Client::new(server(index)).capabilities(capabilities()));
+        let call =
+            async |client: &Client, rest: &Value| round(client, "by_hand", json!({}), rest.clone()).await.unwrap();
+        let (asked, result) = alternate([&clients[0], &clients[1]], call).await;
+        let text = result["content"][0]["text"].as_str().unwrap();
+        assert!(text.starts_with("the call has no result after 64 rounds"), "{text}");
+        assert_eq!(asked.len(), 64);
+    }
 }
 
 /// Two builds whose answers do not fit into the state together.
