@@ -135,11 +135,14 @@ impl ServeArgs {
     /// If a flag adds something to HTTP, which is not served.
     fn address(&self, default: Option<SocketAddr>) -> Result<Option<SocketAddr>, Error> {
         let address = self.http.or(default).filter(|_| !self.stdio);
-        let mut only_http = vec![("--path", self.path.is_some()), ("--allow-host", !self.allow_host.is_empty())];
-        #[cfg(feature = "ws")]
-        only_http.push(("--ws", self.ws));
-        #[cfg(feature = "sse")]
-        only_http.push(("--sse", self.sse));
+        let only_http = [
+            ("--path", self.path.is_some()),
+            ("--allow-host", !self.allow_host.is_empty()),
+            #[cfg(feature = "ws")]
+            ("--ws", self.ws),
+            #[cfg(feature = "sse")]
+            ("--sse", self.sse),
+        ];
         match only_http.into_iter().find(|(_, is_set)| *is_set && address.is_none()) {
             Some((flag, _)) => Err(Error::Other(format!("`{flag}` needs `--http ADDR`").into())),
             None => Ok(address),
