@@ -30,14 +30,15 @@ pub(crate) fn with_usual_limit(arguments: &[&str]) -> Command {
     limited
 }
 
-/// Builds the binaries of a package with optimisations, and returns their paths.
+/// Builds the binaries of a package with that profile, and returns their paths.
 ///
 /// Cargo reports the paths: a guess would be wrong with another target folder.
-pub(crate) fn build_release(package: &str) -> Result<BTreeMap<String, PathBuf>> {
+pub(crate) fn build(package: &str, profile: &str) -> Result<BTreeMap<String, PathBuf>> {
     let messages = process::output(&mut command(&[
         "build",
         "--locked",
-        "--release",
+        "--profile",
+        profile,
         "--bins",
         "--package",
         package,

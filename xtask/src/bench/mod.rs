@@ -96,7 +96,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
 
 /// Puts every load on every server, and returns the page.
 fn load(effort: Effort) -> Result<String> {
-    let bench = measure::Bench::new(Binaries(cargo::build_release(PACKAGE)?), effort);
+    let bench = measure::Bench::new(Binaries(cargo::build(PACKAGE, "release")?), effort);
     let subjects = plan::subjects(&bench.prepare()?);
     let mut samples = samples::Samples::default();
     for round in 0..effort.rounds {

@@ -41,7 +41,8 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     let list = tools::root().join("conformance/expected-failures.txt");
     let expected = verdict::read_expected(&list)?;
     let suite = suite::Suite::install()?;
-    let binary = cargo::build_release(FIXTURE)?
+    // Nothing here is measured, and the tests have compiled the dependencies with this profile.
+    let binary = cargo::build(FIXTURE, "dev")?
         .remove(FIXTURE)
         .with_context(|| format!("{FIXTURE} has no binary of that name"))?;
     let out = match &options.out {
