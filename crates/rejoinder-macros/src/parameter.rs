@@ -187,7 +187,15 @@ impl ParameterReader<'_> {
 
     /// A function that an attribute names.
     fn named(&mut self, index: impl std::fmt::Display, path: &Path) -> Named {
-        check_path(path, "a function in a block is named within it, as `Self::name`", self.errors);
+        let name = path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
+        match self.place {
+            Place::Free => {
+                let instead = "only a function outside of `impl` blocks can be named here, so move it out of its block";
+                check_path(path, instead, self.errors);
+            }
+            Place::Block(_) if path.segments.first().is_some_and(|first| first.ident == "Self") => {}
+            Place::Block(_) => check_path(path, &format!("in its own block it is named `Self::{name}`"), self.errors),
+        }
         Named::new(index, path, self.place, self.generics)
     }
 

@@ -170,8 +170,7 @@ pub(crate) fn optional_reference(ty: &Type) -> Option<&TypeReference> {
 
 /// Refuses a path to a method where only a function of a module can be named.
 pub(crate) fn check_path(path: &Path, instead: &str, errors: &mut Errors) {
-    let is_type =
-        |segment: &PathSegment| segment.ident != "Self" && segment.ident.to_string().starts_with(char::is_uppercase);
+    let is_type = |segment: &PathSegment| segment.ident.to_string().starts_with(char::is_uppercase);
     if path.segments.iter().rev().nth(1).is_some_and(is_type) {
         errors.at(path, format!("`{}` is a method: {instead}", pretty(path)));
     }

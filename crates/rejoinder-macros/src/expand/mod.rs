@@ -348,7 +348,6 @@ impl HiddenType {
             #(#cfgs)*
             #[allow(
                 deprecated,
-                dead_code,
                 non_snake_case,
                 unused_imports,
                 unused_qualifications,

@@ -1,4 +1,4 @@
-//! A function that is named in `#[resolve(..)]`, `#[pipe(..)]` or `#[arg(complete = ..)]`.
+//! A function that is named in `#[resolve(..)]`, `#[pipe(..)]`, `#[arg(complete = ..)]` or a list such as `tools![..]`.
 
 use std::{collections::HashSet, fmt::Display};
 
@@ -66,6 +66,15 @@ impl Named {
         quote!(#local #arguments)
     }
 
+    /// What the alias means where no type has that name; the function that lets the import succeed; and the import.
+    pub(super) fn import(&self) -> (TokenStream, Option<TokenStream>, TokenStream) {
+        let Self { path, local, word, at, extent, .. } = self;
+        // As if it were written there: what does not exist is reported without mentioning the macro.
+        let shown = Ident::new(&local.to_string(), extent.end);
+        let word = word.as_ref().map(|word| quote_spanned!(*at=> fn #word() {}));
+        (quote!(use __rj::Unmarked as #local;), word, quote_spanned!(*at=> use #path as #shown;))
+    }
+
     /// The node of a resolver.
     pub(super) fn node(&self) -> TokenStream {
         let Self { local, arguments_of_node, at, .. } = self;
@@ -90,12 +99,11 @@ fn without_types(mut arguments: AngleBracketedGenericArguments, generics: &Gener
 /// Imports these resolvers: the statements around the code that names them, and those at its beginning.
 pub(super) fn imports<'a>(named: impl IntoIterator<Item = &'a Named>) -> (TokenStream, TokenStream) {
     let (mut around, mut imports, mut words) = (TokenStream::new(), TokenStream::new(), HashSet::new());
-    for Named { path, local, word, at, extent, .. } in named {
-        // As if it were written there: what does not exist is reported without mentioning the macro.
-        let shown = Ident::new(&local.to_string(), extent.end);
-        let word = word.iter().filter(|word| words.insert(word.to_string())).map(|word| quote!(fn #word() {}));
-        around.extend(quote!(use __rj::Unmarked as #local;));
-        imports.extend(quote_spanned!(*at=> #(#word)* use #path as #shown;));
+    for named in named {
+        let (unmarked, word, import) = named.import();
+        around.extend(unmarked);
+        imports.extend(word.filter(|word| words.insert(word.to_string())));
+        imports.extend(import);
     }
     (around, imports)
 }

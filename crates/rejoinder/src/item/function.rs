@@ -86,8 +86,8 @@ impl<T: Send + Sync + 'static> Callee<T> {
 
 /// A function that is an `I`: a tool, a prompt or a resource. It may be a method of an `R`.
 #[diagnostic::on_unimplemented(
-    message = "this function is not a `{I}`",
-    label = "write `#[tool]`, `#[prompt]` or `#[resource]` before it",
+    message = "this does not name a `{I}`",
+    label = "add `#[tool]`, `#[prompt]` or `#[resource(..)]` before the function, or correct the name",
     note = "tools go into `tools![..]`, prompts into `prompts![..]`, resources into `resources![..]`"
 )]
 pub trait ListedAs<I, R = ()> {
