@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::{Attribute, Ident, LitStr, Path, parse::ParseStream, spanned::Spanned};
+use syn::{Attribute, Expr, Ident, LitStr, Path, parse::ParseStream, spanned::Spanned};
 
 use crate::{
     docs,
@@ -61,6 +61,9 @@ pub(crate) fn read(
             }
             "scopes" | "tags" => {
                 let (field, list) = (format_ident!("{name}"), options.expression(name, "[\"..\"]", errors));
+                if let Some(text @ Expr::Lit(_)) = &list {
+                    errors.at(text, format!("`{name}` is a list: `{name} = [{}]`", names::pretty(text)));
+                }
                 fields.extend(list.map(|list| quote_spanned!(list.span()=> #field: &#list,)));
             }
             _ => {}
@@ -83,7 +86,7 @@ pub(crate) fn read(
 
 /// `timeout = "30s"`, in milliseconds.
 fn timeout(options: &mut Options, errors: &mut Errors) -> Option<TokenStream> {
-    let written = options.value::<LitStr>("timeout", "\"..\"", errors)?;
+    let written = options.value::<LitStr>("timeout", "\"30s\"", errors)?;
     let milliseconds = milliseconds(&written.value());
     if milliseconds.is_none() {
         errors.at(
@@ -129,7 +132,7 @@ fn icons(options: &mut Options, errors: &mut Errors) -> Vec<TokenStream> {
         }
         let [mime_type, sizes] = ["mime_type", "sizes"].map(|name| option(options.expression(name, "\"..\"", errors)));
         options.finish(errors);
-        icons.push(quote!((#src, #mime_type, #sizes)));
+        icons.extend(src.map(|src| quote!((#src, #mime_type, #sizes))));
     }
     icons
 }

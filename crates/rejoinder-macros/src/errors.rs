@@ -21,11 +21,10 @@ impl Errors {
         result.map_err(|error| self.0.push(error)).ok()
     }
 
-    /// What the author wrote, with what the macro adds to it, or with the mistakes.
+    /// The mistakes, what the author wrote, and what the macro adds to it: without that, each use would be another mistake.
     pub(crate) fn or(&self, written: &impl ToTokens, added: TokenStream) -> TokenStream {
         let errors = self.0.iter().map(Error::to_compile_error);
-        let added = if self.0.is_empty() { added } else { errors.collect() };
-        quote!(#written #added)
+        quote!(#(#errors)* #written #added)
     }
 }
 
@@ -50,7 +49,12 @@ impl Extent {
     ///
     /// Compilers differ in which part of the path they underline, so all of it is where the author wrote the type.
     pub(crate) fn member(self, ty: &impl ToTokens, of: TokenStream, name: &str) -> TokenStream {
-        let mut of: Vec<TokenTree> = respanned(of, self.start).into_iter().collect();
+        self.member_of(ty, respanned(of, self.start), name)
+    }
+
+    /// The same, where the tokens of the trait have their own places.
+    pub(crate) fn member_of(self, ty: &impl ToTokens, of: TokenStream, name: &str) -> TokenStream {
+        let mut of: Vec<TokenTree> = of.into_iter().collect();
         if let Some(last) = of.last_mut() {
             last.set_span(self.end);
         }

@@ -3,8 +3,8 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{
-    Attribute, Expr, FnArg, Generics, LitStr, Meta, Pat, PatType, Path, Signature, Token, Type, parse::ParseStream,
-    parse_quote, punctuated::Punctuated,
+    Attribute, Expr, FnArg, Generics, LitStr, Meta, Pat, PatType, Path, Signature, Token, Type, ext::IdentExt,
+    parse::ParseStream, parse_quote, punctuated::Punctuated,
 };
 
 use crate::{
@@ -100,10 +100,13 @@ impl ParameterReader<'_> {
             Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => pat.ident.clone(),
             Pat::Wild(pat) if self.kind.takes_a_value() => Ident::new("value", pat.underscore_token.span),
             pat => {
-                self.errors.at(
-                    pat,
-                    "a parameter needs a plain name, which is the argument's name: take it apart in the function",
-                );
+                let ty = &typed.ty;
+                let instead = match ty {
+                    ty if is_named(ty, "State") => "`state: State<T>`, and use the value with `state.with(|value| ..)`",
+                    ty if is_named(ty, "Dep") => "`service: Dep<T>`, which dereferences to the value",
+                    _ => "for example `value`, which is the argument's name, and take it apart in the function",
+                };
+                self.errors.at(pat, format!("a parameter needs a plain name: write {instead}"));
                 return None;
             }
         };
@@ -223,6 +226,9 @@ impl ParameterReader<'_> {
     fn header(&mut self, ident: &Ident, attr: &Attribute) -> Source {
         let tokens = tokens_of(attr, "#[header(\"x-request-id\")]", self.errors);
         let given = |input: ParseStream<'_>| {
+            if input.peek(Ident::peek_any) && input.fork().parse::<Ident>().is_ok_and(|option| option == "name") {
+                return Err(input.error("the name of a header stands alone: `#[header(\"x-request-id\")]`"));
+            }
             let name = if input.peek(LitStr) { Some(input.parse::<LitStr>()?) } else { None };
             if name.is_some() && !input.is_empty() {
                 input.parse::<Token![,]>()?;
@@ -285,6 +291,11 @@ impl ParameterReader<'_> {
 fn is_ours(attr: &Attribute) -> bool {
     docs::doc(attr).is_some()
         || ["arg", "header", "inject", "pipe", "resolve"].iter().any(|name| attr.path().is_ident(name))
+}
+
+/// Whether a type is written with this name.
+fn is_named(ty: &Type, name: &str) -> bool {
+    matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == name))
 }
 
 /// What `#[arg(default)]` means.

@@ -136,8 +136,15 @@ fn check_receiver(word: &str, place: &Place, signature: &Signature, errors: &mut
     if matches!(place, Place::Free) {
         errors.at(receiver, format!("a {word} with `self` needs `#[handlers]` on the `impl` block around it"));
     } else if !shared {
-        let why = "because calls run at the same time: keep what changes in a `Mutex` or an atomic";
-        errors.at(receiver, format!("a {word} takes `&self`, {why}"));
+        let instead = match &receiver.kind {
+            ReceiverKind::Reference(..) => {
+                "because calls run at the same time: keep what changes in a `Mutex` or an atomic"
+            }
+            _ => {
+                "because the server keeps the value in an `Arc` for all calls: keep what must be cloned in an `Arc` field"
+            }
+        };
+        errors.at(receiver, format!("a {word} takes `&self`, {instead}"));
     }
     true
 }

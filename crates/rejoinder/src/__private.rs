@@ -1,13 +1,14 @@
 //! Items that only the macros use. They change without notice.
 
 pub use crate::{
-    call::{ArgumentDefault, OwnDefault, Param, ReadParams},
+    call::{ArgumentDefault, IntoDefault, OwnDefault, Param, ReadParams},
     error::Halt,
     form::ArgumentRules,
     graph::{
         AnyShape, Check, Completes, CompletionPart, Edge, FitsIn, FromOutcome, Gate, GateResolver, HasArgument,
-        Instance, ItemNode, Node, NodeArgument, Offers, Pipe, PipeField, PipeReturned, Piped, PipedSlot, PipesInto,
-        ResolverParameter, Returned, SameAs, Shape, Unmarked, Walk, finish_pipes, shape, try_join,
+        Instance, IntoAsk, IntoOut, IsShared, ItemNode, Node, NodeArgument, Offers, Pipe, PipeField, PipeReturned,
+        Piped, PipedSlot, PipesInto, ResolverParameter, Returned, SameAs, Shape, Unmarked, Walk, finish_pipes, shape,
+        try_join,
     },
     inject::{AnyType, FromHeader, ItemParameter, Probe, source},
     item::{Callee, Function, ItemDetails, ListedAs, Output, blocking},

@@ -33,6 +33,11 @@ fn derive(
     let mut errors = Errors::default();
     let mut options =
         elicit_options(&format!("`#[elicit]` on {what}"), &item.attrs, &[known, &["crate"]].concat(), &mut errors);
+    if item.generics.lifetimes().next().is_some() {
+        errors.at(&item.generics, format!("{what} cannot borrow: remove the lifetime, and write `String` for `&str`"));
+    } else if !item.generics.params.is_empty() {
+        errors.at(&item.generics, format!("{what} cannot be generic: write one for each type"));
+    }
     let (implementation, rejoinder) = (implement(&item, &mut options, &mut errors), options.rejoinder(&mut errors));
     options.finish(&mut errors);
     let imports = names::imports(&rejoinder);

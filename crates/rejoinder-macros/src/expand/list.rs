@@ -42,7 +42,8 @@ pub(crate) fn list(kind: Kind, tokens: TokenStream) -> TokenStream {
         let ty = if path.get_ident().is_some_and(may_mean_more) {
             path.to_token_stream()
         } else {
-            let named = Named::new(number, path, &Place::Free, &Generics::default());
+            let shown = path.segments.last().map(|last| names::wire(&last.ident)).unwrap_or_default();
+            let named = Named::new(format!("{number}_{shown}"), path, &Place::Free, &Generics::default());
             let (unmarked, word, import) = named.import();
             around.extend(unmarked);
             imported.extend(

@@ -58,8 +58,10 @@ pub(crate) fn function(kind: Kind, options: TokenStream, item: &TokenStream) -> 
     });
     function.check_own_name(kind, &mut errors);
     let FunctionItem { attrs, vis, signature, .. } = &mut function;
-    let hidden = HiddenType::read(kind, options, &Place::Free, attrs, vis, signature, &mut errors).expand();
-    errors.or(&function, hidden)
+    let hidden = HiddenType::read(kind, options, &Place::Free, attrs, vis, signature, &mut errors);
+    // A method is in an `impl` block, where a type cannot be.
+    let added = if hidden.has_self { TokenStream::new() } else { hidden.expand() };
+    errors.or(&function, added)
 }
 
 /// `#[handlers]` on an `impl` block.
@@ -318,10 +320,17 @@ impl HiddenType {
     fn with(&self, code: TokenStream) -> TokenStream {
         let Self { ident, vis, cfgs, generics, rejoinder, .. } = self;
         let (around, inner) = imports(self.parameters.iter().flat_map(FunctionParameter::named).chain(&self.gates));
-        let code =
-            if inner.is_empty() { quote!(#around #code) } else { quote!(#around const _: () = { #inner #code };) };
         let imports = names::imports(rejoinder);
         let declared = self.parameters.iter().map(|parameter| parameter.declared(self.kind));
+        // Checked before everything else, so that the first error is that one of these is not a resolver.
+        let resolvers = self.parameters.iter().filter(|_| generics.params.is_empty()).filter_map(|p| p.resolver());
+        let outputs: Vec<_> = resolvers.map(|resolver| resolver.member("Output")).collect();
+        let outputs = (!outputs.is_empty()).then(|| quote!(struct __RjResolved(#(#outputs),*);));
+        let code = if inner.is_empty() {
+            quote!(#around #outputs #code)
+        } else {
+            quote!(#around const _: () = { #inner #outputs #code };)
+        };
         let struct_generics = (!generics.params.is_empty()).then(|| {
             let params = generics.params.iter().map(resolver::declared);
             quote!(<#(#params),*>)

@@ -66,6 +66,11 @@ impl Named {
         quote!(#local #arguments)
     }
 
+    /// `<ty as Resolver>::member`. Where it is not one, each of these is the same error, which the compiler shows once.
+    pub(super) fn member(&self, member: &str) -> TokenStream {
+        self.extent.member(&self.ty(), quote!(__rejoinder::Resolver), member)
+    }
+
     /// What the alias means where no type has that name; the function that lets the import succeed; and the import.
     pub(super) fn import(&self) -> (TokenStream, Option<TokenStream>, TokenStream) {
         let Self { path, local, word, at, extent, .. } = self;

@@ -176,8 +176,9 @@ impl FunctionParameter {
 
     /// It and its resolver in the graph.
     pub(super) fn edge(&self) -> Option<TokenStream> {
-        let (Self { name, written, .. }, ty) = (self, self.resolver()?.ty());
-        Some(quote!(__rj::Edge::to::<#ty>(<#ty>::__node(), #name, #written)))
+        let (Self { name, written, .. }, resolver) = (self, self.resolver()?);
+        let (ty, instance) = (resolver.ty(), resolver.member("instance"));
+        Some(quote!(__rj::Edge::to(<#ty>::__node(), #instance, #name, #written)))
     }
 
     /// That the item has it, by its name, unless another parameter is the argument of this name.
@@ -335,10 +336,11 @@ fn joined(each: Vec<(TokenStream, TokenStream)>) -> Option<(TokenStream, TokenSt
 pub(super) fn resolve(parameters: &[FunctionParameter], walk: &Ident) -> Option<(TokenStream, TokenStream)> {
     let each = parameters.iter().filter_map(|parameter| {
         let (FunctionParameter { local, name, .. }, resolver) = (parameter, parameter.resolver()?);
-        let (at, ty) = (resolver.at, resolver.ty());
-        let outcome = quote!(__rj::FromOutcome<'_, <#ty as __rejoinder::Resolver>::Output>);
-        let is_optional = parameter.extent.member(&parameter.ty, outcome, "OPTIONAL");
-        Some((quote!(#local), quote_spanned!(at=> #walk.resolve::<#ty>(#is_optional, #name))))
+        let (output, resolve) = (resolver.member("Output"), resolver.member("resolve"));
+        let start = parameter.extent.start;
+        let outcome = quote_spanned!(start=> __rj::FromOutcome<'_, #output>);
+        let is_optional = parameter.extent.member_of(&parameter.ty, outcome, "OPTIONAL");
+        Some((quote!(#local), quote_spanned!(resolver.extent.end=> #resolve(&#walk, #is_optional, #name))))
     });
     joined(each.collect()).map(|(pattern, future)| (pattern, quote!(#future.await?)))
 }
@@ -367,7 +369,7 @@ fn default_value(expression: &Expr, ty: &impl ToTokens) -> TokenStream {
     if converted {
         let extent = Extent::of(expression);
         let inferred = quote_spanned!(extent.start=> _);
-        let into = extent.member(&inferred, quote!(::std::convert::Into<#ty>), "into");
+        let into = extent.member(&inferred, quote!(__rj::IntoDefault<#ty>), "into_default");
         quote_spanned!(at=> #into(#expression))
     } else {
         quote!(#expression)

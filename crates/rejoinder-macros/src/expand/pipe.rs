@@ -40,6 +40,7 @@ impl HiddenType {
         let edges = parameters.iter().filter_map(FunctionParameter::edge);
         let (refusals, run) = (self.refusals(&check), self.run_pipe());
         let out = Extent::of(output).member(&quote!(__RjReturned), quote!(__rj::PipeReturned<{ __RJ_SHAPE }>), "Out");
+        let made = Extent::of(output).member(&quote!(__RjReturned), quote!(__rj::IntoOut<{ __RJ_SHAPE }>), "Made");
         let is_pipe = self.kind == Kind::Pipe;
         let kind = if is_pipe { "pipe" } else { "completion function" };
         let completes = (!is_pipe).then(|| {
@@ -63,6 +64,7 @@ impl HiddenType {
         self.with(quote! {
             type __RjReturned = #output;
             const __RJ_SHAPE: ::std::primitive::u8 = __rj::Shape::<__RjReturned>::OF;
+            struct __RjMade(#made);
             static __RJ_PIPE: __rj::ItemNode<'static> =
                 __rj::ItemNode::new(#kind, #name, &[#(#arguments),*], &[#(#edges),*], false);
             const _: () = {
@@ -88,7 +90,7 @@ impl HiddenType {
         let [walk, value] = ["walk", "value"].map(local);
         let filled = self.fill_within(&walk);
         let returned = quote!(__RjReturned);
-        let into_out = Extent::of(output).member(&returned, quote!(__rj::PipeReturned<{ __RJ_SHAPE }>), "into_out");
+        let into_out = Extent::of(output).member(&returned, quote!(__rj::IntoOut<{ __RJ_SHAPE }>), "into_out");
         let called = self.call(&quote!(#walk.receiver::<#receiver>()));
         let body = quote_spanned! { self.span()=>
             async move {

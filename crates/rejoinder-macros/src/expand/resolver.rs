@@ -47,6 +47,11 @@ impl HiddenType {
         let (impl_generics, ty_generics, clause) = generics.split_for_impl();
         let extent = Extent::of(output);
         let value = extent.member(&returned, quote!(__rj::Returned<{ #shape }>), "Value");
+        let shared = (!mentions(&self.output, &self.generics)).then(|| {
+            let shared = extent.member(&value, quote!(__rj::IsShared), "Value");
+            let asked = extent.member(&returned, quote!(__rj::IntoAsk<{ #shape }>), "Asked");
+            quote!(struct __RjMade(#asked, #shared);)
+        });
         // Where the type is less public than the resolver, the compiler shows the declaration.
         let output = Ident::new("Output", Span::call_site().located_at(extent.end));
         let output = quote_spanned!(Span::call_site().located_at(extent.start)=> type #output = #value;);
@@ -54,6 +59,7 @@ impl HiddenType {
         let (check, run) = (self.resolver_check(), self.run_resolver());
         self.with(quote! {
             #probes
+            #shared
             #node
             #check
 
@@ -203,7 +209,7 @@ impl HiddenType {
         let (returned, shape) = self.returned();
         let walk = local("walk");
         let filled = self.fill_within(&walk);
-        let into_ask = Extent::of(output).member(&returned, quote!(__rj::Returned<{ #shape }>), "into_ask");
+        let into_ask = Extent::of(output).member(&returned, quote!(__rj::IntoAsk<{ #shape }>), "into_ask");
         let called = self.call(&quote!(#walk.receiver::<#receiver>()));
         let body = quote_spanned! { self.span()=>
             ::std::boxed::Box::pin(async move {

@@ -214,6 +214,23 @@ pub trait ShownDefault: Serialize {}
 #[diagnostic::do_not_recommend]
 impl<T: Serialize> ShownDefault for T {}
 
+/// A text or a constant as the default of an argument.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the default of an argument or header of type `{T}`",
+    label = "not a `{T}`, and not a type that converts into one with `Into`"
+)]
+pub trait IntoDefault<T> {
+    /// Converts it.
+    fn into_default(self) -> T;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, U: Into<T>> IntoDefault<T> for U {
+    fn into_default(self) -> T {
+        self.into()
+    }
+}
+
 /// A type that has a default of its own, for `#[arg(default)]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no default of its own",

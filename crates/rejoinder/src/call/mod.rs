@@ -27,7 +27,7 @@ use crate::{ask::Question, error::CallError, lock};
 pub(crate) use argument::SentArgument;
 pub use argument::{Argument, CompletionRequest};
 #[doc(hidden)]
-pub use argument::{ArgumentDefault, OwnDefault, Param};
+pub use argument::{ArgumentDefault, IntoDefault, OwnDefault, Param};
 pub(crate) use argument_error::{ArgumentError, ArgumentErrors, got, unknown, without_position};
 pub use argument_error::{FieldError, IntoFieldError};
 #[doc(hidden)]

@@ -362,7 +362,8 @@ pub trait ElicitField: Sized + Send + Sync + 'static {
 #[diagnostic::on_unimplemented(
     message = "this option is for strings, and `{Self}` is not one",
     label = "remove the option, or change the type",
-    note = "`format`, `pattern`, `min_length` and `max_length` are for a `String` or an `Option<String>`",
+    note = "`format`, `pattern`, `min_length` and `max_length` are for a `String` or an `Option<String>`; use `min_items` and \
+            `max_items` for a list, `min` and `max` for a number",
     note = "a type of your own that is a string in JSON can implement `rejoinder::form::TextField`"
 )]
 pub trait TextField {}
@@ -388,7 +389,8 @@ pub trait NumberField {
 #[diagnostic::on_unimplemented(
     message = "this option is for lists, and `{Self}` is not one",
     label = "remove the option, or change the type",
-    note = "`min_items`, `max_items` and `unique_items` are for a `Vec`, a set, or an `Option` of one",
+    note = "`min_items`, `max_items` and `unique_items` are for a `Vec`, a set, or an `Option` of one; use `min_length` and \
+            `max_length` for a string, `min` and `max` for a number",
     note = "a type of your own that is an array in JSON can implement `rejoinder::form::ListField`"
 )]
 pub trait ListField {}

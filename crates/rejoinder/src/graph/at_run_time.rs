@@ -45,7 +45,7 @@ impl Resolvers {
     /// Adds a resolver whose value the function requires.
     pub(crate) fn add<R: Resolver>(&mut self) {
         let node = R::instance().node;
-        self.edges.push(Edge::to::<R>(node, node.name, node.returns));
+        self.edges.push(Edge::to(node, R::instance, node.name, node.returns));
         self.get.push(|walk| {
             Box::pin(async move {
                 let settled = walk.resolve::<R>(false, R::instance().node.name).await?;

@@ -10,7 +10,8 @@ use crate::{BoxFuture, call::CompletionRequest, error::Halt};
 /// To the framework it is a pipe: it makes proposals of a request, and its other parameters are filled in the same way.
 #[diagnostic::on_unimplemented(
     message = "`complete = ..` does not name a completion function",
-    label = "the name is misspelled or not imported, or the function is not marked `#[completion]`"
+    label = "the name is misspelled or not imported, or the function is not marked `#[completion]`",
+    note = "a completion function of the same `#[handlers]` block is named `Self::name`"
 )]
 pub trait Completes: Pipe<In = CompletionRequest, Out = Vec<String>> {
     /// It, as a server runs it.

@@ -196,9 +196,14 @@ pub struct Edge {
 }
 
 impl Edge {
-    /// The edge to `R`, whose node this is.
-    pub const fn to<R: Resolver>(node: &'static Node, parameter: &'static str, written: &'static str) -> Self {
-        Self { parameter, written, node, instance: R::instance }
+    /// The edge to the resolver with this node and [`instance`](Resolver::instance).
+    pub const fn to(
+        node: &'static Node,
+        instance: fn() -> &'static Instance,
+        parameter: &'static str,
+        written: &'static str,
+    ) -> Self {
+        Self { parameter, written, node, instance }
     }
 }
 
@@ -364,7 +369,7 @@ mod tests {
         const INSTANCE: &'static Instance = &Instance {
             node: &NODE,
             arguments: &[],
-            edges: &[Edge::to::<T>(&NODE, "one", "()"), Edge::to::<T>(&NODE, "other", "()")],
+            edges: &[Edge::to(&NODE, T::instance, "one", "()"), Edge::to(&NODE, T::instance, "other", "()")],
             form: None,
             types: Instance::types::<Self, ()>(&()),
         };
@@ -408,7 +413,7 @@ mod tests {
     fn r_l4_a_resolver_is_visited_once_however_many_paths_lead_to_it() {
         type Four<T> = Layer<Layer<Layer<Layer<T>>>>;
         type Sixteen<T> = Four<Four<Four<Four<T>>>>;
-        let top = [Edge::to::<Sixteen<Sixteen<Sixteen<Sixteen<Bottom>>>>>(&NODE, "top", "()")];
+        let top = [Edge::to(&NODE, Sixteen::<Sixteen<Sixteen<Sixteen<Bottom>>>>::instance, "top", "()")];
         assert_eq!(below(&top).len(), 65);
     }
 

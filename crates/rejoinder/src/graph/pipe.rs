@@ -16,7 +16,8 @@ use crate::{
 /// A function that makes one value of another. `#[pipe]` implements it.
 #[diagnostic::on_unimplemented(
     message = "`#[pipe(..)]` does not name a pipe",
-    label = "the name is misspelled or not imported, or the function is not marked `#[pipe]`"
+    label = "the name is misspelled or not imported, or the function is not marked `#[pipe]`",
+    note = "a pipe of the same `#[handlers]` block is named `Self::name`"
 )]
 pub trait Pipe: 'static {
     /// The value that it takes.
@@ -94,6 +95,12 @@ impl ResolverParameter<{ source::PIPE_CONTEXT }> for PipeContext {
 pub trait PipeReturned<const SHAPE: u8> {
     /// The value that it makes.
     type Out;
+}
+
+/// The same, where it can fail only with an error that clients may see. Only the pipe itself needs that.
+pub trait IntoOut<const SHAPE: u8>: PipeReturned<SHAPE> {
+    /// Exists where it can.
+    type Made;
 
     /// The value, or why there is none.
     ///
@@ -105,14 +112,22 @@ pub trait PipeReturned<const SHAPE: u8> {
 
 impl<T> PipeReturned<{ shape::VALUE }> for T {
     type Out = T;
+}
+
+impl<T> IntoOut<{ shape::VALUE }> for T {
+    type Made = ();
 
     fn into_out(self, _: &Walk<'_>) -> Result<T, Halt> {
         Ok(self)
     }
 }
 
-impl<T, E: IntoFieldError> PipeReturned<{ shape::RESULT }> for Result<T, E> {
+impl<T, E> PipeReturned<{ shape::RESULT }> for Result<T, E> {
     type Out = T;
+}
+
+impl<T, E: IntoFieldError> IntoOut<{ shape::RESULT }> for Result<T, E> {
+    type Made = ();
 
     fn into_out(self, walk: &Walk<'_>) -> Result<T, Halt> {
         self.map_err(|error| walk.field().refused(error.into_field_error()))

@@ -1,6 +1,6 @@
 use std::{future::ready, marker::PhantomData};
 
-use super::{Instance, Node, Walk};
+use super::{Instance, Node, Settled, Walk};
 use crate::{
     BoxFuture,
     ask::{Ask, Outcome},
@@ -14,7 +14,8 @@ use crate::{
 /// A function whose value fills a parameter. `#[resolver]` implements it.
 #[diagnostic::on_unimplemented(
     message = "`#[resolve(..)]` does not name a resolver",
-    label = "the name is misspelled or not imported, or the function is not marked `#[resolver]`"
+    label = "the name is misspelled or not imported, or the function is not marked `#[resolver]`",
+    note = "a resolver of the same `#[handlers]` block is named `Self::name`"
 )]
 pub trait Resolver: 'static {
     /// The type of its value.
@@ -27,6 +28,40 @@ pub trait Resolver: 'static {
     /// Fills its own parameters, calls it, and settles what it asks.
     #[doc(hidden)]
     fn run<'a>(walk: &'a Walk<'a>) -> BoxFuture<'a, Result<Outcome<Self::Output>, Halt>>;
+
+    /// Runs it for a parameter, unless it has run in this round.
+    #[doc(hidden)]
+    fn resolve(
+        walk: &Walk<'_>,
+        is_optional: bool,
+        parameter: &'static str,
+    ) -> impl Future<Output = Result<Settled<Self::Output>, Halt>> + Send
+    where
+        Self: Sized,
+    {
+        walk.resolve::<Self>(is_optional, parameter)
+    }
+}
+
+/// What a [`Resolver`] can make.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the value of a resolver, which is shared by everything that takes it",
+    label = "not `Send` and `Sync`, or it borrows something",
+    note = "use `Arc` for `Rc`, and `Mutex` or an atomic for `Cell` and `RefCell`"
+)]
+pub trait SharedValue: Send + Sync + 'static {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Send + Sync + 'static> SharedValue for T {}
+
+/// Asks for a [`SharedValue`] before the compiler checks the bounds of [`Resolver::Output`].
+pub trait IsShared {
+    /// It.
+    type Value;
+}
+
+impl<T: SharedValue> IsShared for T {
+    type Value = T;
 }
 
 /// What `#[resolve(..)]` means where it names a function without `#[resolver]`. It may have been written with types.
@@ -123,6 +158,12 @@ impl<T> AnyShape for Shape<T> {}
 pub trait Returned<const SHAPE: u8> {
     /// What its consumers get.
     type Value;
+}
+
+/// The same, where it can fail only with an error that clients may see. Only the resolver itself needs that.
+pub trait IntoAsk<const SHAPE: u8>: Returned<SHAPE> {
+    /// Exists where it can.
+    type Asked;
 
     /// The value, or the question for it.
     ///
@@ -134,6 +175,10 @@ pub trait Returned<const SHAPE: u8> {
 
 impl<T> Returned<{ shape::VALUE }> for T {
     type Value = T;
+}
+
+impl<T> IntoAsk<{ shape::VALUE }> for T {
+    type Asked = ();
 
     fn into_ask(self) -> Result<Ask<T>, CallError> {
         Ok(Ask::known(self))
@@ -142,22 +187,34 @@ impl<T> Returned<{ shape::VALUE }> for T {
 
 impl<T> Returned<{ shape::ASK }> for Ask<T> {
     type Value = T;
+}
+
+impl<T> IntoAsk<{ shape::ASK }> for Ask<T> {
+    type Asked = ();
 
     fn into_ask(self) -> Result<Ask<T>, CallError> {
         Ok(self)
     }
 }
 
-impl<T, E: IntoCallError> Returned<{ shape::RESULT }> for Result<T, E> {
+impl<T, E> Returned<{ shape::RESULT }> for Result<T, E> {
     type Value = T;
+}
+
+impl<T, E: IntoCallError> IntoAsk<{ shape::RESULT }> for Result<T, E> {
+    type Asked = ();
 
     fn into_ask(self) -> Result<Ask<T>, CallError> {
         self.map(Ask::known).map_err(IntoCallError::into_call_error)
     }
 }
 
-impl<T, E: IntoCallError> Returned<{ shape::RESULT_OF_ASK }> for Result<Ask<T>, E> {
+impl<T, E> Returned<{ shape::RESULT_OF_ASK }> for Result<Ask<T>, E> {
     type Value = T;
+}
+
+impl<T, E: IntoCallError> IntoAsk<{ shape::RESULT_OF_ASK }> for Result<Ask<T>, E> {
+    type Asked = ();
 
     fn into_ask(self) -> Result<Ask<T>, CallError> {
         self.map_err(IntoCallError::into_call_error)

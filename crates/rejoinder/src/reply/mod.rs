@@ -79,8 +79,9 @@ use crate::{
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a tool, prompt, resource or resolver",
     label = "not a `CallError`",
-    note = "return `CallError`: `?` converts every error into one, whose text goes to the log only",
-    note = "if its text is for the model, implement `rejoinder::reply::IntoCallError` for it"
+    note = "if its text is for the model, use `CallError::new(text)`, or implement `rejoinder::reply::IntoCallError` for it",
+    note = "if it is for the log, use `?`, which converts every error into a `CallError`; in a stream, \
+            `.map_err(CallError::internal)`"
 )]
 pub trait IntoCallError {
     /// What the client sees.

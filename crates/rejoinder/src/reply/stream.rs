@@ -259,7 +259,7 @@ impl IntoToolResult for JoinedTexts {
 /// What the items of a [`ToolStream`] may be: text, numbers, `bool`, [`Json`], [`Text`], and your own types.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an item of a `ToolStream`",
-    label = "not an item of a stream",
+    label = "not an item of a stream; for a stream of `Result`s use `ToolStream::try_new`",
     note = "items are text, numbers, `bool`, `Json<T>`, or `Text<T: Display>`",
     note = "a type of your own can be one if it implements `StreamItem` and `IntoToolResult`"
 )]

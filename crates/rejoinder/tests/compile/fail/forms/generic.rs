@@ -1,4 +1,4 @@
-// 6:12: cannot find type `T` in this scope
+// 5:14: a form cannot be generic: write one for each type
 use rejoinder::prelude::*;
 
 #[derive(Elicit)]

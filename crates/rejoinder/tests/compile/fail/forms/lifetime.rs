@@ -1,4 +1,4 @@
-// 6:13: use of undeclared lifetime name `'a`
+// 5:14: a form cannot borrow: remove the lifetime, and write `String` for `&str`
 use rejoinder::prelude::*;
 
 #[derive(Elicit)]

@@ -1,4 +1,4 @@
-// 9:12: a tool takes `&self`, because calls run at the same time: keep what changes in a `Mutex` or an atomic
+// 9:12: a tool takes `&self`, because the server keeps the value in an `Arc` for all calls: keep what must be cloned in an `Arc` field
 use rejoinder::prelude::*;
 
 struct Shop(u32);

@@ -1,4 +1,4 @@
-// 5:29: the trait bound `u32: From<&str>` is not satisfied
+// 5:29: `&str` cannot be the default of an argument or header of type `u32`
 use rejoinder::prelude::*;
 
 #[tool]

@@ -1,4 +1,4 @@
-// 14:20: expected type, found module `triage`
+// 14:20: expected type, found module `__RjNamed0_triage`
 use rejoinder::prelude::*;
 
 mod triage {

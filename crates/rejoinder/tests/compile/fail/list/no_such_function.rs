@@ -1,4 +1,4 @@
-// 10:51: cannot find type `duoble` in this scope
+// 10:51: this does not name a `rejoinder::Tool`
 use rejoinder::prelude::*;
 
 #[tool]

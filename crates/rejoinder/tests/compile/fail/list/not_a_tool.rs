@@ -1,4 +1,4 @@
-// 9:20: expected type, found function `shout`
+// 9:20: this does not name a `rejoinder::Tool`
 use rejoinder::prelude::*;
 
 fn shout(word: String) -> String {

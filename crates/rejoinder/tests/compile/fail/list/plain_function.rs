@@ -1,4 +1,4 @@
-// 9:20: expected type, found function `plain`
+// 9:20: this does not name a `rejoinder::Tool`
 use rejoinder::prelude::*;
 
 fn plain(id: u32) -> u32 {

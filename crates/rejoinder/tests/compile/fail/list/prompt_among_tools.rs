@@ -1,4 +1,4 @@
-// 10:20: this function is not a `rejoinder::Tool`
+// 10:20: this does not name a `rejoinder::Tool`
 use rejoinder::prelude::*;
 
 #[prompt]

@@ -1,4 +1,4 @@
-// 4:17: mismatched types
+// 4:17: `scopes` is a list: `scopes = ["files:write"]`
 use rejoinder::prelude::*;
 
 #[tool(scopes = "files:write")]

@@ -1,4 +1,4 @@
-// 4:15: mismatched types
+// 4:15: `tags` is a list: `tags = ["admin"]`
 use rejoinder::prelude::*;
 
 #[tool(tags = "admin")]

@@ -1,4 +1,4 @@
-// 5:24: the trait bound `i64: From<&str>` is not satisfied
+// 5:24: `&str` cannot be the default of an argument or header of type `i64`
 use rejoinder::prelude::*;
 
 #[tool]

@@ -1,4 +1,4 @@
-// 5:8: a parameter needs a plain name, which is the argument's name: take it apart in the function
+// 5:8: a parameter needs a plain name: write for example `value`, which is the argument's name, and take it apart in the function
 use rejoinder::prelude::*;
 
 #[tool]

@@ -1,4 +1,4 @@
-// 15:18: `Shop::price` is a method: a function in a block is named within it, as `Self::name`
+// 15:18: `Shop::price` is a method: only a function outside of `impl` blocks can be named here, so move it out of its block
 use rejoinder::prelude::*;
 
 struct Shop;

@@ -1,4 +1,4 @@
-// 7:14: `Cell<usize>` cannot be shared between threads safely
+// 7:14: `Cell<usize>` cannot be the value of a resolver, which is shared by everything that takes it
 use std::{cell::Cell, rc::Rc};
 
 use rejoinder::prelude::*;
