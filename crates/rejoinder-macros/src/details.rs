@@ -20,18 +20,29 @@ pub(crate) struct Details {
     pub(crate) fields: TokenStream,
     /// Whether the function blocks its thread.
     pub(crate) blocking: bool,
-    /// The gate that `enabled = ..` names.
-    pub(crate) enabled: Option<Path>,
+    /// The gates that `enabled = ..` names.
+    pub(crate) enabled: Vec<Path>,
 }
 
-/// `enabled = is_admin`.
-pub(crate) fn gate(options: &mut Options, errors: &mut Errors) -> Option<Path> {
-    let path = options.value::<Path>("enabled", "is_admin", errors)?;
-    if path.segments.first().is_some_and(|first| first.ident == "Self") {
-        errors.at(&path, "a gate is not a method: move the resolver out of the `impl` block");
-        return None;
-    }
-    Some(path)
+/// `enabled = gate`, or `enabled = [first, second]`.
+pub(crate) fn gates(options: &mut Options, errors: &mut Errors) -> Vec<Path> {
+    let gates = match options.expression("enabled", "gate", errors) {
+        Some(Expr::Array(list)) => list.elems.into_iter().collect(),
+        Some(gate) => vec![gate],
+        None => Vec::new(),
+    };
+    let path = |gate: Expr| match gate {
+        Expr::Path(gate) if gate.path.segments.first().is_some_and(|first| first.ident != "Self") => Some(gate.path),
+        Expr::Path(gate) => {
+            errors.at(gate, "a gate is not a method: move the resolver out of the `impl` block");
+            None
+        }
+        other => {
+            errors.at(other, "`enabled` names resolvers: `enabled = gate`, or `enabled = [first, second]`");
+            None
+        }
+    };
+    gates.into_iter().filter_map(path).collect()
 }
 
 /// Reads the options of `#[tool]`, `#[prompt]` or `#[resource]`. The compiler checks the types of their values.
@@ -81,7 +92,7 @@ pub(crate) fn read(
             "`blocking` is for a function that blocks its thread, so it cannot be `async`: remove one of the two",
         );
     }
-    Details { name, fields, blocking: blocking.is_some(), enabled: gate(options, errors) }
+    Details { name, fields, blocking: blocking.is_some(), enabled: gates(options, errors) }
 }
 
 /// `timeout = "30s"`, in milliseconds.
@@ -112,9 +123,12 @@ fn milliseconds(text: &str) -> Option<u64> {
 
 /// The URI, and the comma after it.
 pub(crate) fn uri(input: ParseStream<'_>) -> syn::Result<LitStr> {
-    let uri = input.parse().map_err(|error: syn::Error| {
+    let uri: LitStr = input.parse().map_err(|error: syn::Error| {
         syn::Error::new(error.span(), "a resource needs its URI first: `#[resource(\"notes://{id}\")]`")
     })?;
+    if !uri.value().contains(':') {
+        return Err(syn::Error::new(uri.span(), "a URI begins with a scheme, such as `notes://`"));
+    }
     if !input.is_empty() {
         input.parse::<syn::Token![,]>()?;
     }

@@ -120,7 +120,9 @@ impl Options {
         for meta in &self.left {
             let name = names::pretty(meta.path());
             if self.known.contains(&name.as_str()) {
-                errors.at(meta.path(), format!("`{name}` is given twice"));
+                let instead =
+                    if name == "enabled" { ": name all gates in one list, `enabled = [first, second]`" } else { "" };
+                errors.at(meta.path(), format!("`{name}` is given twice{instead}"));
                 continue;
             }
             let meant = names::similar(&name, &self.known).map(|meant| format!("did you mean `{meant}`? "));

@@ -294,8 +294,9 @@ fn is_ours(attr: &Attribute) -> bool {
 }
 
 /// Whether a type is written with this name.
-fn is_named(ty: &Type, name: &str) -> bool {
-    matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == name))
+pub(crate) fn is_named(ty: &impl ToTokens, name: &str) -> bool {
+    let ty = syn::parse2::<Type>(ty.to_token_stream());
+    matches!(ty, Ok(Type::Path(path)) if path.path.segments.last().is_some_and(|last| last.ident == name))
 }
 
 /// What `#[arg(default)]` means.

@@ -7,8 +7,8 @@ pub use crate::{
     graph::{
         AnyShape, Check, Completes, CompletionPart, Edge, FitsIn, FromOutcome, Gate, GateResolver, HasArgument,
         Instance, IntoAsk, IntoOut, IsShared, ItemNode, Node, NodeArgument, Offers, Pipe, PipeField, PipeReturned,
-        Piped, PipedSlot, PipesInto, ResolverParameter, Returned, SameAs, Shape, Unmarked, Walk, finish_pipes, shape,
-        try_join,
+        Piped, PipedSlot, PipesInto, ResolverParameter, Returned, SameAs, Shape, Unmarked, Walk, check_option,
+        finish_pipes, shape, try_join,
     },
     inject::{AnyType, FromHeader, ItemParameter, Probe, source},
     item::{Callee, Function, ItemDetails, ListedAs, Output, blocking},

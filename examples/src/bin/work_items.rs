@@ -94,14 +94,14 @@ async fn update_work_item(
     id: u32,
     /// The new state
     state: State,
-    #[resolve(resolution)] resolution: Option<Resolution>, // a decline ends the call
-    #[resolve(duplicate_of)] duplicate_of: Option<u32>,
+    #[resolve(resolution)] resolution: &Option<Resolution>, // a decline ends the call
+    #[resolve(duplicate_of)] duplicate_of: &Option<u32>,
     items: Dep<WorkItems>,
 ) -> Result<Json<WorkItem>, CallError> {
     if let Some(original) = duplicate_of {
-        items.get(original)?;
+        items.get(*original)?;
     }
-    let item = WorkItem { state, resolution, duplicate_of };
+    let item = WorkItem { state, resolution: resolution.clone(), duplicate_of: *duplicate_of };
     items.lock().insert(id, item.clone());
     Ok(Json(item))
 }

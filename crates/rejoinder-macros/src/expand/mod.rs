@@ -72,7 +72,7 @@ pub(crate) fn impl_block(options: TokenStream, item: &TokenStream) -> TokenStrea
     let given = Kind::ITEMS.map(|kind| {
         options.value::<Ident>(&kind.method().to_string(), &format!("more_{}", kind.method()), &mut errors)
     });
-    let (enabled, rejoinder) = (details::gate(&mut options, &mut errors), options.rejoinder(&mut errors));
+    let (enabled, rejoinder) = (details::gates(&mut options, &mut errors), options.rejoinder(&mut errors));
     options.finish(&mut errors);
     let Some(mut block) = errors.check(syn::parse2::<ItemImpl>(item.clone())) else {
         return errors.or(item, TokenStream::new());
@@ -88,7 +88,7 @@ pub(crate) fn impl_block(options: TokenStream, item: &TokenStream) -> TokenStrea
         let mut function = HiddenType::read(kind, options, &place, attrs, vis, signature, &mut errors);
         function.rejoinder = rejoinder.clone();
         if Kind::ITEMS.contains(&kind) {
-            function.put_behind(enabled.as_ref(), &place);
+            function.put_behind(&enabled, &place);
         }
         functions.push(function);
     }
@@ -154,13 +154,20 @@ fn method(
     items: &[&HiddenType],
     rejoinder: &TokenStream,
 ) -> TokenStream {
-    let (item, method, imports) = (kind.item(), given.unwrap_or_else(|| kind.method()), names::imports(rejoinder));
+    let (item, list, imports) = (kind.item(), kind.method(), names::imports(rejoinder));
+    let method = given.unwrap_or_else(|| list.clone());
     let doc = format!(" Every {} of this block, on this value.", kind.word());
+    // A second block in this module is refused here, by a name that says what to do, before the compiler sees two methods.
+    let once =
+        method_type(ty, &format_ident!("has_two_blocks_with_{method}__write_handlers_{list}_equals_more_{list}"));
     let each = items.iter().map(|HiddenType { ident, cfgs, .. }| {
         let of = quote!(<#ident as __rj::ListedAs<__rejoinder::#item, #ty>>::item);
         quote!(#(#cfgs)* #of(::std::sync::Arc::clone(self)))
     });
     quote! {
+        #[allow(non_camel_case_types, reason = "it is only a name")]
+        struct #once;
+
         const _: () = {
             #imports
 
@@ -259,15 +266,15 @@ impl HiddenType {
             role,
         };
         if let Role::Item(details) = &mut hidden.role {
-            let enabled = details.enabled.take();
-            hidden.put_behind(enabled.as_ref(), place);
+            let enabled = std::mem::take(&mut details.enabled);
+            hidden.put_behind(&enabled, place);
         }
         hidden
     }
 
-    /// Adds a gate.
-    fn put_behind(&mut self, gate: Option<&Path>, place: &Place) {
-        if let Some(gate) = gate {
+    /// Adds gates.
+    fn put_behind(&mut self, gates: &[Path], place: &Place) {
+        for gate in gates {
             let index = self.parameters.len() + self.gates.len();
             self.gates.push(Named::new(index, gate, place, &self.generics));
         }
@@ -325,7 +332,10 @@ impl HiddenType {
         // Checked before everything else, so that the first error is that one of these is not a resolver.
         let resolvers = self.parameters.iter().filter(|_| generics.params.is_empty()).filter_map(|p| p.resolver());
         let outputs: Vec<_> = resolvers.map(|resolver| resolver.member("Output")).collect();
-        let outputs = (!outputs.is_empty()).then(|| quote!(struct __RjResolved(#(#outputs),*);));
+        let outputs = (!outputs.is_empty()).then(|| {
+            let options = self.parameters.iter().filter_map(FunctionParameter::check_option);
+            quote!(struct __RjResolved(#(#outputs),*); #(#options)*)
+        });
         let code = if inner.is_empty() {
             quote!(#around #outputs #code)
         } else {

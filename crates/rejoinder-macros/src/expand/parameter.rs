@@ -10,7 +10,7 @@ use crate::{
     kind::Kind,
     names::local,
     options::{option, some_field, with_fields},
-    parameter::{FunctionParameter, Source},
+    parameter::{FunctionParameter, Source, is_named},
 };
 
 impl FunctionParameter {
@@ -179,6 +179,16 @@ impl FunctionParameter {
         let (Self { name, written, .. }, resolver) = (self, self.resolver()?);
         let (ty, instance) = (resolver.ty(), resolver.member("instance"));
         Some(quote!(__rj::Edge::to(<#ty>::__node(), #instance, #name, #written)))
+    }
+
+    /// Checks that an `Option` is `None` where the user declines.
+    pub(super) fn check_option(&self) -> Option<TokenStream> {
+        let resolver = self.resolver().filter(|_| is_named(&self.ty, "Option"))?;
+        let (start, output, node) = (self.extent.start, resolver.member("Output"), resolver.node());
+        let outcome = quote_spanned!(start=> __rj::FromOutcome<'static, #output>);
+        let is_optional = self.extent.member_of(&self.ty, outcome, "OPTIONAL");
+        let check = self.extent.call(quote!(__rj::check_option), &quote!(#is_optional, #node));
+        Some(quote!(const _: () = #check;))
     }
 
     /// That the item has it, by its name, unless another parameter is the argument of this name.

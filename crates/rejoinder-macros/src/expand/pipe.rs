@@ -64,7 +64,7 @@ impl HiddenType {
         self.with(quote! {
             type __RjReturned = #output;
             const __RJ_SHAPE: ::std::primitive::u8 = __rj::Shape::<__RjReturned>::OF;
-            struct __RjMade(#made);
+            struct __RjMade(#out, #made);
             static __RJ_PIPE: __rj::ItemNode<'static> =
                 __rj::ItemNode::new(#kind, #name, &[#(#arguments),*], &[#(#edges),*], false);
             const _: () = {

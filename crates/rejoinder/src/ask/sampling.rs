@@ -123,6 +123,24 @@ impl Roots {
     }
 }
 
+impl IntoIterator for Roots {
+    type Item = Root;
+    type IntoIter = std::vec::IntoIter<Root>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.roots.into_iter()
+    }
+}
+
+impl<'a> IntoIterator for &'a Roots {
+    type Item = &'a Root;
+    type IntoIter = std::slice::Iter<'a, Root>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.roots.iter()
+    }
+}
+
 /// A folder that the client works in.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]

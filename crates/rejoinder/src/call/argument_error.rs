@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt};
 use serde_json::Value;
 
 use crate::{
-    error::{BoxError, CallError},
+    error::{BoxError, CallError, text_of},
     form::{shortened, shortened_to},
 };
 
@@ -113,9 +113,9 @@ impl From<CallError> for FieldError {
 }
 
 // As for `CallError`: it is not itself an `Error`, so that every error becomes one through `?`.
-impl<E: Into<BoxError>> From<E> for FieldError {
+impl<E: Into<BoxError> + 'static> From<E> for FieldError {
     fn from(error: E) -> Self {
-        CallError::internal(error).into()
+        text_of(&error).map_or_else(|| CallError::internal(error).into(), Self::new)
     }
 }
 

@@ -1,4 +1,4 @@
-use std::{borrow::Cow, error::Error, fmt, iter::successors, sync::Arc, time::Duration};
+use std::{any::Any, borrow::Cow, error::Error, fmt, iter::successors, sync::Arc, time::Duration};
 
 use serde_json::Value;
 
@@ -9,7 +9,8 @@ use crate::{ask::NextRound, call::ArgumentErrors};
 ///
 /// What the client sees depends on how the error was made:
 ///
-/// * [`CallError::new`]: the text, as a result with `isError`. The model reads it, so say what to do.
+/// * [`CallError::new`], and a `&'static str` or a `String` through `?` or `.into()`: the text, as a result with `isError`.
+///   The model reads it, so say what to do.
 /// * [`CallError::protocol`]: a JSON-RPC error with that code.
 /// * any other error, through `?` (also an `anyhow::Error`): a generic sentence and an id. The details go to the log only,
 ///   so that clients never see the error of a database, for example.
@@ -174,7 +175,7 @@ impl CallError {
 
     /// An error whose detail goes to the log while the client gets a generic sentence.
     ///
-    /// `?` does this for every [`std::error::Error`].
+    /// `?` does this for every [`std::error::Error`]. Use it for a text that is not for clients.
     pub fn internal(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::of(CallErrorKind::Internal(Arc::from(error.into())))
     }
@@ -251,10 +252,17 @@ impl fmt::Display for CallError {
 
 // `CallError` is not itself an `Error`: that is what lets every error become one through `?`. Errors that are not `Error`s
 // either, such as `anyhow::Error`, become boxes.
-impl<E: Into<BoxError>> From<E> for CallError {
+impl<E: Into<BoxError> + 'static> From<E> for CallError {
     fn from(error: E) -> Self {
-        Self::internal(error)
+        text_of(&error).map_or_else(|| Self::internal(error), Self::new)
     }
+}
+
+/// The text, if an error is only a text: somebody wrote it to be read.
+pub(crate) fn text_of(error: &dyn Any) -> Option<Cow<'static, str>> {
+    let text = error.downcast_ref::<&'static str>().map(|text| Cow::Borrowed(*text));
+    let text = text.or_else(|| error.downcast_ref::<String>().map(|text| text.clone().into()));
+    text.or_else(|| error.downcast_ref().cloned())
 }
 
 /// The paths of the innermost members of an object of objects: `elicitation.form`.

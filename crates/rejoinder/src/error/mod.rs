@@ -9,6 +9,7 @@ use std::{
 };
 
 pub(crate) use call_error::CallErrorKind;
+pub(crate) use call_error::text_of;
 pub use call_error::{CallError, Halt};
 pub(crate) use refusal_log::RefusalLog;
 

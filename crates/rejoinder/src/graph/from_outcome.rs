@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-use super::Settled;
+use super::{Node, Settled};
 use crate::{
     ask::Outcome,
     error::{CallError, Halt},
@@ -32,6 +32,20 @@ pub trait FromOutcome<'a, T: 'a>: Sized {
     fn from_settled(settled: &'a Settled<T>, parameter: &'static str) -> Result<Self, Halt> {
         Self::from_outcome(settled.outcome().map_err(Halt::clone)?, parameter)
     }
+}
+
+/// Refuses an `Option` that would not be `None` when the user declines: the resolver asks for an `Option` itself.
+///
+/// # Panics
+///
+/// If it is one, while the program compiles.
+#[track_caller] // so that the compiler shows the parameter, and not what is here
+pub const fn check_option(is_optional: bool, node: &Node) {
+    assert!(
+        is_optional || !node.asks,
+        "this `Option` is the answer, so a user who declines ends the call: return `Ask<T>` from the resolver for `None` on a \
+         decline, or take `&Option<T>` or `Option<Option<T>>`"
+    );
 }
 
 impl<T> Outcome<T> {

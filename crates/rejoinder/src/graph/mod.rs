@@ -18,7 +18,7 @@ pub(crate) use at_run_time::{Resolved, Resolvers, schema_arguments};
 pub use check::{Check, FitsIn, HasArgument, Offers, SameAs};
 pub(crate) use completes::Complete;
 pub use completes::{Completes, CompletionPart};
-pub use from_outcome::FromOutcome;
+pub use from_outcome::{FromOutcome, check_option};
 pub use futures_util::future::try_join;
 pub use gate::{Gate, GateResolver};
 pub(crate) use node::{ByName, bad_forms, below, needs_of};

@@ -98,6 +98,11 @@ pub trait PipeReturned<const SHAPE: u8> {
 }
 
 /// The same, where it can fail only with an error that clients may see. Only the pipe itself needs that.
+#[diagnostic::on_unimplemented(
+    message = "a pipe cannot return `{Self}`",
+    label = "not a value, or a `Result` of one",
+    note = "a pipe does not ask: take the answer of a resolver that does, with `#[resolve(function)]`"
+)]
 pub trait IntoOut<const SHAPE: u8>: PipeReturned<SHAPE> {
     /// Exists where it can.
     type Made;

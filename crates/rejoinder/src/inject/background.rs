@@ -101,7 +101,7 @@ impl BackgroundTasks {
     /// because a later round does not run the step and would not add the task: add it after the step.
     pub fn add<F, R>(&self, task: F) -> Result<BackgroundTask<R::Value>, CallError>
     where
-        F: Future<Output = R> + Send + 'static,
+        F: TaskFuture<R> + Send + 'static,
         R: TaskOutput,
     {
         let task = async move { task.await.into_result() }.in_current_span();
@@ -244,6 +244,17 @@ impl<T> BackgroundTask<T> {
         self.result.await.unwrap_or_else(|_| Err(CallError::new("the background task was cancelled")))
     }
 }
+
+/// A [background task](BackgroundTasks::add): a future that ends with an `R`.
+#[diagnostic::on_unimplemented(
+    message = "a background task is a future: pass `async move {{ .. }}`, or a call of an `async fn`",
+    label = "not a future",
+    note = "write `add(async move {{ .. }})` without `||`; a function that blocks its thread is for `add_blocking`"
+)]
+pub trait TaskFuture<R>: Future<Output = R> {}
+
+#[diagnostic::do_not_recommend]
+impl<F: Future<Output = R>, R> TaskFuture<R> for F {}
 
 /// What a [background task](BackgroundTasks::add), a [deferred](crate::Scope::defer) function and a function of
 /// [`Server::on_stop`](crate::Server::on_stop) may return: nothing, or a `Result`.

@@ -324,7 +324,7 @@ impl Context {
     pub async fn once<T, F>(&self, key: impl AsRef<str>, step: impl FnOnce() -> F) -> Result<T, CallError>
     where
         T: Serialize + DeserializeOwned,
-        F: Future<Output = Result<T, CallError>>,
+        F: Step<T>,
     {
         self.call.step(key.as_ref(), false, step).await
     }
@@ -359,7 +359,7 @@ impl Context {
     pub async fn once_shared<T, F>(&self, key: impl AsRef<str>, step: impl FnOnce() -> F) -> Result<T, CallError>
     where
         T: Serialize + DeserializeOwned,
-        F: Future<Output = Result<T, CallError>>,
+        F: Step<T>,
     {
         self.call.step(key.as_ref(), true, step).await
     }
@@ -370,6 +370,16 @@ impl FromCall for Context {
         Ok(Self { call: call.clone(), resolved: None })
     }
 }
+
+/// The work of [`Context::once`]: a future that ends with a `Result<T, CallError>`.
+#[diagnostic::on_unimplemented(
+    message = "a step ends with a `Result<_, CallError>`: wrap its value in `Ok(..)`, and write `|| async {{ Ok(value) }}`",
+    label = "not a future of a `Result<_, CallError>`"
+)]
+pub trait Step<T>: Future<Output = Result<T, CallError>> {}
+
+#[diagnostic::do_not_recommend]
+impl<T, F: Future<Output = Result<T, CallError>>> Step<T> for F {}
 
 /// A progress report; `.await` sends it. See [`Context::progress`].
 #[must_use = "progress is sent when it is awaited"]

@@ -13,8 +13,8 @@ mod rounds;
 mod scope;
 mod state;
 
-pub use background::{BackgroundTask, BackgroundTasks, TaskOutput};
-pub use context::{Context, PipeContext, PipeSource};
+pub use background::{BackgroundTask, BackgroundTasks, TaskFuture, TaskOutput};
+pub use context::{Context, PipeContext, PipeSource, Step};
 pub use dep::Dep;
 pub use from_call::FromCall;
 pub(crate) use from_call::Need;

@@ -1,6 +1,7 @@
 use std::{
     fmt,
     sync::{Arc, Mutex},
+    thread::{self, ThreadId},
 };
 
 use super::FromCall;
@@ -43,7 +44,23 @@ use crate::{call::Call, error::CallError, lock};
 ///
 /// A state that cannot begin as a default comes from a resolver that returns `State::new(value)`: take it with
 /// `#[resolve(function)] audit: State<AuditTrail>`.
-pub struct State<T>(Arc<Mutex<T>>);
+pub struct State<T>(Arc<StateCell<T>>);
+
+/// The value, and the thread that uses it.
+#[derive(Debug, Default)]
+struct StateCell<T> {
+    value: Mutex<T>,
+    held_by: Mutex<Option<ThreadId>>,
+}
+
+/// The value is in use until this is dropped.
+struct Held<'a>(&'a Mutex<Option<ThreadId>>);
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        *lock(self.0) = None;
+    }
+}
 
 impl<T> State<T> {
     /// Wraps a value: in a resolver, or to call a function in a unit test.
@@ -66,15 +83,34 @@ impl<T> State<T> {
     /// # }
     /// ```
     pub fn new(value: T) -> Self {
-        Self(Arc::new(Mutex::new(value)))
+        Self(Arc::new(StateCell { value: Mutex::new(value), held_by: Mutex::default() }))
     }
 
     /// Reads or changes the value. Nobody else sees it meanwhile.
     ///
-    /// A closure, and not a guard: it cannot be held across an `.await`. Using the same state inside of it would wait for
-    /// itself.
+    /// A closure, and not a guard: it cannot be held across an `.await`.
+    ///
+    /// # Panics
+    ///
+    /// If the closure uses the same state: it would wait for itself.
     pub fn with<R>(&self, access: impl FnOnce(&mut T) -> R) -> R {
-        access(&mut lock(&self.0))
+        let this_thread = Some(thread::current().id());
+        assert!(
+            *lock(&self.0.held_by) != this_thread,
+            "a closure of `State::with` uses the same state: read what you need from its argument, or end the closure first"
+        );
+        let mut value = lock(&self.0.value);
+        *lock(&self.0.held_by) = this_thread;
+        let _held = Held(&self.0.held_by);
+        access(&mut value)
+    }
+
+    /// Never callable: the compiler says what to call.
+    #[doc(hidden)]
+    pub fn lock(&self)
+    where
+        Self: HasGuard,
+    {
     }
 
     /// A copy of the value.
@@ -82,7 +118,7 @@ impl<T> State<T> {
     where
         T: Clone,
     {
-        lock(&self.0).clone()
+        self.with(|value| value.clone())
     }
 
     /// Replaces the value.
@@ -106,9 +142,16 @@ impl<T: Default> Default for State<T> {
 
 impl<T: fmt::Debug> fmt::Debug for State<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("State").field(&self.0).finish()
+        f.debug_tuple("State").field(&self.0.value).finish()
     }
 }
+
+/// No [`State`] has one.
+#[diagnostic::on_unimplemented(
+    message = "a `State` has no `lock`: use its value in a closure, `state.with(|value| ..)`",
+    label = "`with` locks the value while the closure runs"
+)]
+pub trait HasGuard {}
 
 /// What a [`State`] can hold.
 #[diagnostic::on_unimplemented(
@@ -123,6 +166,6 @@ impl<T: Default + Send + 'static> CallState for T {}
 
 impl<T: CallState> FromCall for State<T> {
     async fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
-        Ok(Self(call.shared::<Mutex<T>, _>()))
+        Ok(Self(call.shared::<StateCell<T>, _>()))
     }
 }

@@ -29,6 +29,8 @@ pub use resource::{Blob, IntoResourceContents};
 pub use stream::{StreamItem, ToolStream};
 pub use tool::IntoToolResult;
 
+use std::borrow::Cow;
+
 use rmcp::model::{CallToolResult, GetPromptResult};
 
 pub use crate::schema::OutputSchema;
@@ -37,10 +39,11 @@ use crate::{
     item::Output,
 };
 
-/// What the `Err` of a function's result may be: a [`CallError`], or an error of your own that says what the client sees.
+/// What the `Err` of a function's result may be: a [`CallError`], a text, or an error of your own that says what the client
+/// sees.
 ///
-/// `?` turns every error into a [`CallError`] whose text goes to the log only. Implement this for an error whose text is
-/// for the model, and return it.
+/// The model reads a text. `?` turns every other error into a [`CallError`] whose text goes to the log only. Implement this
+/// for an error whose text is for the model, and return it.
 ///
 /// ```
 /// use rejoinder::{CallError, prelude::*, reply::IntoCallError, testing::Client};
@@ -93,6 +96,19 @@ impl IntoCallError for CallError {
         self
     }
 }
+
+/// The model reads the text, as with [`CallError::new`].
+macro_rules! texts {
+    ($($text:ty)*) => { $(
+        impl IntoCallError for $text {
+            fn into_call_error(self) -> CallError {
+                CallError::new(self)
+            }
+        }
+    )* };
+}
+
+texts!(String &'static str Cow<'static, str>);
 
 /// A `Result` and a `Reply` are what they hold, or else an error or another round.
 macro_rules! wrappers {

@@ -142,8 +142,8 @@ impl<T: StreamItem> ToolStream<T> {
 
 impl<T, R> ToolStream<T, R> {
     /// How many items there will be, for clients that show it.
-    pub fn total(mut self, items: u64) -> Self {
-        self.total = Some(items);
+    pub fn total(mut self, items: usize) -> Self {
+        self.total = Some(items as u64);
         self
     }
 }

@@ -173,6 +173,8 @@ impl<'a> WiringCheck<'a> {
             let name = need.name;
             let remedy = if self.dependencies.contains(need.shared) {
                 "an `Arc` of it was provided with `.provide(..)`; use `.provide_arc(..)`".to_owned()
+            } else if let Some(inner) = name.strip_prefix("alloc::sync::Arc<").and_then(|rest| rest.strip_suffix('>')) {
+                format!("a `Dep` is shared already; take a `Dep<{inner}>`")
             } else if name.starts_with("dyn ") {
                 format!("provide an `Arc<{name}>` with `.provide_arc(..)`")
             } else {
@@ -279,6 +281,11 @@ fn check_uri(resource: &Resource, messages: &mut Vec<String>) -> Option<UriTempl
     for ItemArgument { name, is_required, .. } in &resource.function.arguments {
         if !variables.contains(name) {
             messages.push(format!("parameter `{name}` is not a variable of the URI; add `{{{name}}}` to the URI"));
+        } else if !*is_required && template.as_ref().is_some_and(|template| !template.is_optional(name)) {
+            messages.push(format!(
+                "`{name}` is always in the URI, so its parameter is neither an `Option` nor has a default; write `{{?{name}}}` \
+                 for a variable that may be absent"
+            ));
         } else if *is_required && template.as_ref().is_some_and(|template| template.is_optional(name)) {
             messages.push(format!(
                 "`{name}` may be absent from the URI; make its parameter an `Option` or give it a default"

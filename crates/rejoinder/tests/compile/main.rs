@@ -1,7 +1,8 @@
 //! What compiles and what does not, and what the compiler says first.
 //!
 //! A program in `fail` begins with its first error, `// line:column: sentence`. Only that is compared: what the compiler
-//! writes around it differs between its versions. `REJOINDER_BLESS=1` writes the errors as they are; read the diff.
+//! writes around it differs between its versions. `REJOINDER_BLESS=1` writes the errors as they are; read the diff. Where the
+//! next line is `// errors: N`, there must be at most that many: a mistake is not repeated wherever it is used.
 
 use std::{
     env, fs,
@@ -19,7 +20,7 @@ fn programs_that_are_right_compile_and_run() {
     let compiler = Compiler::new();
     let wrong = for_each(&programs("pass"), |program| {
         let binary = Path::new(env!("CARGO_TARGET_TMPDIR")).join(program.file_stem().expect("it is a file"));
-        if let Some(error) = compiler.first_error(program, &["--emit=link", "-o", &binary.to_string_lossy()]) {
+        if let Some(error) = compiler.errors(program, &["--emit=link", "-o", &binary.to_string_lossy()]).first() {
             return Err(format!("does not compile: {error}"));
         }
         let run = Command::new(&binary).output().expect("it can be run");
@@ -36,10 +37,15 @@ fn the_first_error_says_what_is_wrong_and_where() {
     fs::create_dir_all(&metadata).expect("the directory can be made");
     let wrong = for_each(&programs("fail"), |program| {
         let flags = ["--emit=metadata", "--out-dir", &metadata.to_string_lossy()];
-        let found = compiler.first_error(program, &flags).unwrap_or_else(|| "compiles".to_owned());
+        let errors = compiler.errors(program, &flags);
+        let found = errors.first().map_or("compiles", String::as_str);
         let text = fs::read_to_string(program).expect("it can be read");
         let (first, rest) = text.split_once('\n').unwrap_or_default();
         let expected = first.strip_prefix("// ").unwrap_or_default();
+        let most = rest.lines().next().and_then(|line| line.strip_prefix("// errors: ")?.parse().ok());
+        if most.is_some_and(|most| errors.len() > most) {
+            return Err(format!("it has more errors:\n   {}", errors.join("\n   ")));
+        }
         if expected == found {
             return Ok(());
         }
@@ -114,8 +120,8 @@ impl Compiler {
         Self { externs: libraries.map(|(name, rlib)| format!("{name}={rlib}")).into(), dependencies }
     }
 
-    /// The first error of a program, `line:column: sentence`, if it has one.
-    fn first_error(&self, program: &Path, flags: &[&str]) -> Option<String> {
+    /// The errors of a program, each `line:column: sentence`.
+    fn errors(&self, program: &Path, flags: &[&str]) -> Vec<String> {
         let compiled = Command::new("rustc")
             .args(["--edition=2024", "--crate-type=bin", "--error-format=json", "-Cdebuginfo=0"])
             .args(flags)
@@ -125,16 +131,21 @@ impl Compiler {
             .output()
             .expect("rustc can be run");
         let messages = compiled.stderr.lines().map(|line| line.expect("it is text"));
-        let mut messages = messages.filter_map(|line| serde_json::from_str::<Value>(&line).ok());
-        let error = messages.find(|message| message["level"] == "error")?;
-        let mut spans = error["spans"].as_array()?.iter();
-        let mut span = spans.find(|span| span["is_primary"] == true).unwrap_or(&Value::Null);
-        while Some(span["file_name"].as_str()?) != program.to_str() {
-            span = &span["expansion"]["span"];
-        }
-        let directory = format!("{}/", program.parent()?.display());
-        let message = error["message"].as_str()?.replace(&directory, "");
-        let sentence = message.strip_prefix("evaluation panicked: ").unwrap_or(&message);
-        Some(format!("{}:{}: {sentence}", span["line_start"], span["column_start"]))
+        let messages = messages.filter_map(|line| serde_json::from_str::<Value>(&line).ok());
+        let errors = messages.filter(|message| message["level"] == "error");
+        errors.filter_map(|error| shown(&error, program)).collect()
     }
+}
+
+/// An error with its place in the program; the last one, which only counts the others, has none.
+fn shown(error: &Value, program: &Path) -> Option<String> {
+    let mut spans = error["spans"].as_array()?.iter();
+    let mut span = spans.find(|span| span["is_primary"] == true)?;
+    while Some(span["file_name"].as_str()?) != program.to_str() {
+        span = &span["expansion"]["span"];
+    }
+    let directory = format!("{}/", program.parent()?.display());
+    let message = error["message"].as_str()?.replace(&directory, "");
+    let sentence = message.strip_prefix("evaluation panicked: ").unwrap_or(&message);
+    Some(format!("{}:{}: {sentence}", span["line_start"], span["column_start"]))
 }

@@ -1,8 +1,8 @@
-// 5:14: `std::string::String` cannot be the error of a tool, prompt, resource or resolver
+// 5:14: `std::io::Error` cannot be the error of a tool, prompt, resource or resolver
 use rejoinder::prelude::*;
 
 #[resolver]
-fn size() -> Result<usize, String> {
+fn size() -> Result<usize, std::io::Error> {
     Ok(3)
 }
 

@@ -1,0 +1,9 @@
+// 6:9: a step ends with a `Result<_, CallError>`: wrap its value in `Ok(..)`, and write `|| async { Ok(value) }`
+use rejoinder::prelude::*;
+
+#[tool]
+async fn add(ctx: Context, a: u8) -> Result<u8, CallError> {
+    ctx.once("add", || async { a + 1 }).await
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+// 5:19: the name of a header stands alone: `#[header("x-request-id")]`
+use rejoinder::prelude::*;
+
+#[tool]
+fn greet(#[header(name = "x-user")] user: String) -> String {
+    user
+}
+
+fn main() {}
