@@ -93,8 +93,24 @@ fn in_expressions(ty: &TokenStream) -> TokenStream {
     path.to_token_stream()
 }
 
+/// Names that other libraries have for our options.
+const ELSEWHERE: [(&str, &str); 8] = [
+    ("minimum", "min"),
+    ("maximum", "max"),
+    ("ge", "min"),
+    ("le", "max"),
+    ("gt", "exclusive_min"),
+    ("lt", "exclusive_max"),
+    ("regex", "pattern"),
+    ("examples", "example"),
+];
+
 /// The one of `known` that was probably meant.
 pub(crate) fn similar<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
+    let ours = ELSEWHERE.iter().find(|(other, _)| *other == name).map_or(name, |(_, ours)| *ours);
+    if let Some(known) = known.iter().find(|known| **known == ours) {
+        return Some(known);
+    }
     let closest = known.iter().map(|known| (strsim::levenshtein(name, known), *known)).min()?;
     (closest.0 <= 1 + name.len() / 4).then_some(closest.1)
 }

@@ -125,6 +125,10 @@ impl Options {
                 errors.at(meta.path(), format!("`{name}` is given twice{instead}"));
                 continue;
             }
+            if self.attribute == "`#[arg]`" && ["description", "desc", "doc"].contains(&&*name) {
+                errors.at(meta.path(), "the doc comment of a parameter is its description: write `/// ..` before it");
+                continue;
+            }
             let meant = names::similar(&name, &self.known).map(|meant| format!("did you mean `{meant}`? "));
             let meant = meant.unwrap_or_default();
             let known = self.known.join("`, `");

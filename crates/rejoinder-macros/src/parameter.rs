@@ -226,7 +226,7 @@ impl ParameterReader<'_> {
     fn header(&mut self, ident: &Ident, attr: &Attribute) -> Source {
         let tokens = tokens_of(attr, "#[header(\"x-request-id\")]", self.errors);
         let given = |input: ParseStream<'_>| {
-            if input.peek(Ident::peek_any) && input.fork().parse::<Ident>().is_ok_and(|option| option == "name") {
+            if input.peek(Ident::peek_any) && input.fork().parse::<Ident>().is_ok_and(|option| option != "default") {
                 return Err(input.error("the name of a header stands alone: `#[header(\"x-request-id\")]`"));
             }
             let name = if input.peek(LitStr) { Some(input.parse::<LitStr>()?) } else { None };

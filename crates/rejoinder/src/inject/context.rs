@@ -239,7 +239,7 @@ impl Context {
     /// # Errors
     ///
     /// If the user declines or cancels, the client cannot be asked, or gives no usable answer.
-    pub async fn ask<T>(&self, key: impl AsRef<str>, question: Ask<T>) -> Result<T, CallError> {
+    pub async fn ask<T>(&self, key: impl CallKey, question: Ask<T>) -> Result<T, CallError> {
         let key = key.as_ref();
         match self.try_ask(key, question).await? {
             Outcome::Accepted(value) => Ok(value),
@@ -271,7 +271,7 @@ impl Context {
     /// # Errors
     ///
     /// If the client cannot be asked, or gives no usable answer.
-    pub async fn try_ask<T>(&self, key: impl AsRef<str>, question: Ask<T>) -> Result<Outcome<T>, CallError> {
+    pub async fn try_ask<T>(&self, key: impl CallKey, question: Ask<T>) -> Result<Outcome<T>, CallError> {
         match question.settle(&self.call, key.as_ref()).await {
             Ok(outcome) => Ok(outcome),
             Err(halt) => self.call.halt(halt).await,
@@ -321,7 +321,7 @@ impl Context {
     ///
     /// The step's own error, which is not recorded; and if the step is nested inside itself. If the result cannot be
     /// recorded, because it is too large, nested too deeply, or cannot be written as JSON and read again, the call ends.
-    pub async fn once<T, F>(&self, key: impl AsRef<str>, step: impl FnOnce() -> F) -> Result<T, CallError>
+    pub async fn once<T, F>(&self, key: impl CallKey, step: impl FnOnce() -> F) -> Result<T, CallError>
     where
         T: Serialize + DeserializeOwned,
         F: Step<T>,
@@ -356,7 +356,7 @@ impl Context {
     /// # Errors
     ///
     /// As [`Context::once`].
-    pub async fn once_shared<T, F>(&self, key: impl AsRef<str>, step: impl FnOnce() -> F) -> Result<T, CallError>
+    pub async fn once_shared<T, F>(&self, key: impl CallKey, step: impl FnOnce() -> F) -> Result<T, CallError>
     where
         T: Serialize + DeserializeOwned,
         F: Step<T>,
@@ -370,6 +370,16 @@ impl FromCall for Context {
         Ok(Self { call: call.clone(), resolved: None })
     }
 }
+
+/// The key of a question or of a step: a text.
+#[diagnostic::on_unimplemented(
+    message = "the key comes first, and is a text: `ctx.ask(\"key\", question)`, `ctx.once(\"key\", || ..)`",
+    label = "`{Self}` is not a text"
+)]
+pub trait CallKey: AsRef<str> {}
+
+#[diagnostic::do_not_recommend]
+impl<T: AsRef<str>> CallKey for T {}
 
 /// The work of [`Context::once`]: a future that ends with a `Result<T, CallError>`.
 #[diagnostic::on_unimplemented(

@@ -26,7 +26,7 @@ pub use content::{Audio, Image, Json, Text};
 pub use prompt::IntoPromptResult;
 pub(crate) use resource::ResourceBody;
 pub use resource::{Blob, IntoResourceContents};
-pub use stream::{StreamItem, ToolStream};
+pub use stream::{StreamItem, StreamOf, ToolStream};
 pub use tool::IntoToolResult;
 
 use std::borrow::Cow;

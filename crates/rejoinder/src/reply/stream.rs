@@ -64,7 +64,7 @@ impl<T: StreamItem> ToolStream<T> {
     /// A stream of these items.
     pub fn new<S>(items: S) -> Self
     where
-        S: Stream<Item = T> + Send + 'static,
+        S: StreamOf<T> + Send + 'static,
     {
         Self::of(items.map(Ok))
     }
@@ -90,7 +90,7 @@ impl<T: StreamItem> ToolStream<T> {
     /// ```
     pub fn try_new<S, E>(items: S) -> Self
     where
-        S: Stream<Item = Result<T, E>> + Send + 'static,
+        S: StreamOf<Result<T, E>> + Send + 'static,
         E: IntoCallError + 'static,
     {
         Self::of(items.map_err(IntoCallError::into_call_error))
@@ -255,6 +255,16 @@ impl IntoToolResult for JoinedTexts {
         Ok(result)
     }
 }
+
+/// A stream of such items.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a `Stream` of `{T}`",
+    label = "make one of a list with `futures_util::stream::iter(..)`, and of other items with `.map(..)`"
+)]
+pub trait StreamOf<T>: Stream<Item = T> {}
+
+#[diagnostic::do_not_recommend]
+impl<T, S: Stream<Item = T>> StreamOf<T> for S {}
 
 /// What the items of a [`ToolStream`] may be: text, numbers, `bool`, [`Json`], [`Text`], and your own types.
 #[diagnostic::on_unimplemented(
