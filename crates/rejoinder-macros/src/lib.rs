@@ -33,7 +33,8 @@ use proc_macro::TokenStream;
 /// * `timeout = "30s"` (`ms`, `s`, `m` or `h`): how long a round of a call may take;
 /// * `scopes = ["files:write"]`: what the caller must be allowed to do;
 /// * `icon(src = "..", mime_type = "..", sizes = "..")`, as often as there are icons;
-/// * `enabled = path`, a resolver of `bool` that decides whether the tool is there for a caller;
+/// * `enabled = path`, a resolver of `bool` that decides whether the tool is there for a caller, or `enabled = [first, second]`,
+///   which must all be open;
 /// * `tags = [".."]`, for `Server::only_tagged`;
 /// * `crate = "framework"`: the path to `rejoinder`, if it is a dependency under another name, or of another crate. Every
 ///   attribute has this option, also `#[elicit(crate = "..")]` on a form or a choice, and `tools![crate = "..", buy]`.

@@ -59,7 +59,7 @@
 /// every list and every call, and shares the values of its own resolvers with the function. If it returns `false` or
 /// fails, the tool is neither listed nor callable: the client gets the same error as for a name that does not exist. A
 /// gate cannot ask and takes no arguments. Prompts, resources and [`#[handlers]`](macro@crate::handlers) blocks have
-/// gates too, and [`Gated::enabled`](crate::server::Gated::enabled) adds one at run time.
+/// gates too; `enabled = [is_admin, is_paid]` names several, which must all be open; and [`Gated::enabled`](crate::server::Gated::enabled) adds one at run time.
 ///
 /// ```
 /// use rejoinder::{prelude::*, testing::Client};
@@ -85,7 +85,8 @@
 ///
 /// The schema shows the constraints of `#[arg(..)]`, and of schemars attributes inside a type. The server enforces them
 /// before anything runs. For a rule that JSON Schema cannot express, use your own type: the model reads the text of its
-/// error.
+/// error. Beside `#[serde(try_from = "..")]`, write `#[schemars(!try_from)]`: otherwise the schema is that of the other type,
+/// without the constraints in yours.
 ///
 /// ```
 /// use rejoinder::{prelude::*, testing::Client};
@@ -95,7 +96,8 @@
 ///
 /// #[derive(Deserialize, JsonSchema)]
 /// #[serde(try_from = "u32")]
-/// struct Odd(u32);
+/// #[schemars(!try_from)]
+/// struct Odd(#[schemars(range(min = 1))] u32);
 ///
 /// impl TryFrom<u32> for Odd {
 ///     type Error = &'static str;
@@ -114,7 +116,8 @@
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
 /// let client = Client::new(Server::new("library", "1.0.0").tools(tools![lend]));
-/// assert_eq!(client.list_tools().await?[0].input_schema["properties"]["days"]["maximum"], 30);
+/// let properties = &client.list_tools().await?[0].input_schema["properties"];
+/// assert_eq!((&properties["days"]["maximum"], &properties["shelf"]["minimum"]), (&json!(30), &json!(1)));
 /// let reply = client.call_tool("lend", json!({ "days": 99, "shelf": 2 })).await?;
 /// assert_eq!(
 ///     reply.text(),

@@ -101,7 +101,7 @@ async fn update_work_item(
     if let Some(original) = duplicate_of {
         items.get(*original)?;
     }
-    let item = WorkItem { state, resolution: resolution.clone(), duplicate_of: *duplicate_of };
+    let item = WorkItem { state, resolution: *resolution, duplicate_of: *duplicate_of };
     items.lock().insert(id, item.clone());
     Ok(Json(item))
 }

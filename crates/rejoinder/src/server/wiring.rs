@@ -283,8 +283,8 @@ fn check_uri(resource: &Resource, messages: &mut Vec<String>) -> Option<UriTempl
             messages.push(format!("parameter `{name}` is not a variable of the URI; add `{{{name}}}` to the URI"));
         } else if !*is_required && template.as_ref().is_some_and(|template| !template.is_optional(name)) {
             messages.push(format!(
-                "`{name}` is always in the URI, so its parameter is neither an `Option` nor has a default; write `{{?{name}}}` \
-                 for a variable that may be absent"
+                "`{name}` is always in the URI; make its parameter neither an `Option` nor give it a default, or write \
+                 `{{?{name}}}` for a variable that may be absent"
             ));
         } else if *is_required && template.as_ref().is_some_and(|template| template.is_optional(name)) {
             messages.push(format!(

@@ -220,3 +220,34 @@ async fn a_state_that_panics_when_it_is_dropped_does_not_end_the_server() {
     })
     .await;
 }
+
+#[tool]
+async fn nested(trail: State<Trail>) -> usize {
+    trail.with(|_| trail.with(|trail| trail.0.len()))
+}
+
+#[tokio::test]
+async fn a_closure_that_uses_its_own_state_fails_the_call_instead_of_waiting_for_itself() {
+    let server = Server::new("states", "1.0.0").tools(tools![nested, counted]);
+    in_both_eras(Client::new(server), async |client| {
+        let nested = client.call_tool("nested", json!({})).await;
+        assert!(nested.map_or_else(|error| error.code() == Some(-32603), |reply| reply.is_error()));
+        assert_eq!(client.call_tool("counted", json!({})).await.unwrap().text(), "300");
+    })
+    .await;
+}
+
+#[test]
+#[should_panic(expected = "a closure of `State::with` uses the same state")]
+fn the_panic_says_what_to_do() {
+    let state = State::new(1);
+    state.with(|_| state.set(2));
+}
+
+#[test]
+fn a_state_can_be_used_after_a_closure_has_panicked() {
+    let state = State::new(1);
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| state.with(|_| panic!("on purpose"))));
+    assert!(panicked.is_err());
+    assert_eq!(state.get(), 1);
+}

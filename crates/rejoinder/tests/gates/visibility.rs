@@ -279,3 +279,23 @@ fn a_gate_of_run_time_is_checked_when_the_server_is_built() {
     let needing = problem(tools![everyday_tool].enabled::<needs_a_service>());
     assert!(needing.contains("of resolver `needs_a_service` needs a"), "{needing}");
 }
+
+#[resolver]
+fn is_staff(#[header("x-staff", default)] staff: bool) -> bool {
+    staff
+}
+
+#[tool(enabled = [is_pro, is_staff])]
+async fn both() {}
+
+#[tokio::test]
+async fn a_list_of_gates_is_open_if_all_of_them_are() {
+    let client = Client::new(Server::new("gates", "1.0.0").tools(tools![both]));
+    in_both_eras(client, async |client| {
+        for (plan, staff, count) in [("free", "true", 0), ("pro", "false", 0), ("pro", "true", 1)] {
+            let client = client.clone().header("x-plan", plan).header("x-staff", staff);
+            assert_eq!(client.list_tools().await.unwrap().len(), count, "{plan} {staff}");
+        }
+    })
+    .await;
+}

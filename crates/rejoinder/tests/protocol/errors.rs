@@ -19,7 +19,11 @@ fn fail(how: &str) -> Result<String, CallError> {
         "missing" => Err(CallError::not_found("there is no such thing")),
         "protocol" => Err(CallError::protocol(1234, "not today", Some(json!({ "until": "tomorrow" })))),
         "unknown" => Err(CallError::protocol(-32601, "this customer is unknown", None)),
+        "text" => Err("give a number below 10".into()),
+        "formatted" => Err(format!("give a number below {}", 10))?,
+        "nothing" => None.ok_or("give a number below 10")?,
         "hidden" => Err(DatabaseError)?,
+        "hidden text" => Err(CallError::internal("password for db.internal refused")),
         "panic" => panic!("password in a panic"),
         _ => Ok("fine".to_owned()),
     }
@@ -50,8 +54,23 @@ async fn resource_asks(#[resolve(consent)] consent: bool) -> String {
     consent.to_string()
 }
 
+#[tool]
+async fn text_fails() -> Result<String, String> {
+    Err("give a number below 10".to_owned())
+}
+
+#[pipe]
+fn below_ten(number: u8) -> Result<u8, FieldError> {
+    if number < 10 { Ok(number) } else { Err("give a number below 10".into()) }
+}
+
+#[tool]
+async fn piped(#[pipe(below_ten)] number: u8) -> u8 {
+    number
+}
+
 fn client() -> Client {
-    let server = Server::new("failures", "1").tools(tools![tool_fails]);
+    let server = Server::new("failures", "1").tools(tools![tool_fails, text_fails, piped]);
     Client::new(server.prompts(prompts![prompt_fails]).resources(resources![resource_fails, resource_asks]))
 }
 
@@ -65,6 +84,21 @@ async fn an_error_text_for_the_model_reaches_it() {
     let reply = client().call_tool("tool_fails", json!({ "how": "visible" })).await.unwrap();
     assert!(reply.is_error());
     assert_eq!(reply.text(), "give a number below 10");
+}
+
+/// A text is written for a reader; every other error may say what is not for clients.
+#[tokio::test]
+async fn a_text_that_becomes_an_error_reaches_the_model() {
+    for how in ["text", "formatted", "nothing"] {
+        let reply = client().call_tool("tool_fails", json!({ "how": how })).await.unwrap();
+        assert_eq!((reply.is_error(), reply.text().as_str()), (true, "give a number below 10"), "{how}");
+    }
+    let reply = client().call_tool("text_fails", json!({})).await.unwrap();
+    assert_eq!((reply.is_error(), reply.text().as_str()), (true, "give a number below 10"));
+    let reply = client().call_tool("piped", json!({ "number": 11 })).await.unwrap();
+    assert_eq!(reply.text(), "Invalid argument `number`: give a number below 10.");
+    let reply = client().call_tool("tool_fails", json!({ "how": "hidden text" })).await.unwrap();
+    assert!(!reply.text().contains("password"), "{}", reply.text());
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! `Server::check()` lists every mistake at once.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use rejoinder::{
     BuiltServer, Resource, Tool, auth::Principal, http, model, prelude::*, server::Limits, state::StatePolicy,
@@ -119,6 +119,26 @@ fn all_mistakes_are_listed_at_once() {
     "#);
 }
 
+#[tool]
+async fn shared_twice(database: Dep<Arc<Database>>) {
+    let _ = database;
+}
+
+#[resource("page://{name}")]
+async fn never_absent(name: Option<String>) -> String {
+    name.unwrap_or_default()
+}
+
+#[test]
+fn what_can_never_be_is_a_mistake() {
+    let server = Server::new("mistaken", "1").provide(Database).tools(tools![shared_twice]);
+    insta::assert_snapshot!(server.resources(resources![never_absent]).check().unwrap_err(), @r"
+    the server cannot be built:
+      tool `shared_twice`: parameter `database` needs a `alloc::sync::Arc<protocol::wiring::Database>`: a `Dep` is shared already; take a `Dep<protocol::wiring::Database>`
+      resource `page://{name}`: `name` is always in the URI; make its parameter neither an `Option` nor give it a default, or write `{?name}` for a variable that may be absent
+    ");
+}
+
 #[resource("book://{title}")]
 async fn book(title: String) -> String {
     format!("the book {title}")
@@ -219,7 +239,7 @@ fn is_stored(store: Option<Dep<dyn Store>>) -> bool {
 #[tokio::test]
 async fn a_service_may_be_left_out_where_it_is_optional() {
     let server = || Server::new("optional", "1").tools(tools![ask_for_mail]);
-    let store: std::sync::Arc<dyn Store> = std::sync::Arc::new(Memory);
+    let store: Arc<dyn Store> = Arc::new(Memory);
     for (server, expected) in [
         (server(), "false false"),
         (server().provide(Mailer), "true false"),
@@ -247,7 +267,7 @@ fn a_service_behind_a_trait_is_provided_as_that_trait() {
     the server cannot be built:
       tool `stored`: parameter `_store` needs a `dyn protocol::wiring::Store`: provide an `Arc<dyn protocol::wiring::Store>` with `.provide_arc(..)`
     ");
-    assert!(server().provide_arc::<dyn Store>(std::sync::Arc::new(Memory)).check().is_ok());
+    assert!(server().provide_arc::<dyn Store>(Arc::new(Memory)).check().is_ok());
 }
 
 #[test]

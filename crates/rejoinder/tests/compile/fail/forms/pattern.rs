@@ -5,8 +5,6 @@ use rejoinder::prelude::*;
 struct Person {
     #[elicit(pattern = "^[a-z+$")]
     name: String,
-    #[elicit(pattern = "(?=a)b")]
-    code: String,
 }
 
 fn main() {}

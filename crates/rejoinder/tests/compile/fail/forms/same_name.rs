@@ -8,11 +8,4 @@ struct Person {
     nickname: String,
 }
 
-#[derive(ElicitEnum)]
-#[elicit(rename_all = "lowercase")]
-enum Colour {
-    Red,
-    RED,
-}
-
 fn main() {}

@@ -1,10 +1,9 @@
-// 7:14: `#[elicit]` has no option `description`; the options are `title`, `name`
+// 5:10: `#[elicit]` on a choice has no option `rename`; the options are `rename_all`, `legacy_names`, `crate`
 use rejoinder::prelude::*;
 
 #[derive(ElicitEnum)]
 #[elicit(rename = "lowercase")]
 enum Colour {
-    #[elicit(description = "Like blood")]
     Red,
 }
 

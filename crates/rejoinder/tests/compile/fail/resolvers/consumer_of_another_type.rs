@@ -21,12 +21,4 @@ fn doubled(#[resolve(size)] size: &u32) -> u32 {
     2 * size
 }
 
-#[tool]
-fn delete(#[resolve(who)] who: Ask<Name>, #[resolve(doubled)] doubled: Option<u64>) -> String {
-    let _ = who;
-    format!("{doubled:?}")
-}
-
-fn main() {
-    let _ = tools![delete];
-}
+fn main() {}

@@ -14,11 +14,4 @@ fn length<T: Send + Sync>(path: &str, _store: Dep<Store<T>>) -> usize {
     path.len()
 }
 
-#[tool]
-async fn first(#[resolve(length::<u8>)] length: usize) -> usize {
-    length
-}
-
-fn main() {
-    let _ = tools![first];
-}
+fn main() {}

@@ -18,11 +18,4 @@ async fn count(#[resolve(load::<Rc<u8>>)] all: &[Rc<u8>]) -> usize {
     all.len()
 }
 
-#[tool]
-async fn first(#[resolve(filled::<String, 3>)] all: &[String; 3]) -> String {
-    all[0].clone()
-}
-
-fn main() {
-    let _ = tools![count, first];
-}
+fn main() {}

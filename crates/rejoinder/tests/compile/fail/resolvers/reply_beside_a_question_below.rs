@@ -18,11 +18,4 @@ async fn plan(#[resolve(twice)] twice: u8, _rounds: Rounds) -> Result<Reply<Stri
     Ok(Reply::done(twice.to_string()))
 }
 
-#[tool]
-async fn delete(#[resolve(twice)] twice: u8, _rounds: Rounds) -> Replied {
-    Ok(Reply::done(twice))
-}
-
-fn main() {
-    let _ = (tools![delete], prompts![plan]);
-}
+fn main() {}

@@ -18,14 +18,4 @@ fn of_a_generic_function(#[resolve(load::<u8>)] all: Vec<u8>, #[resolve(load)] o
     all.len() + others.len()
 }
 
-#[tool]
-fn of_a_type(#[resolve(Sizes)] sizes: usize, #[resolve(self::Size)] size: usize, #[resolve(u32)] number: usize) -> usize {
-    size + sizes + number
-}
-
-#[resolver]
-fn of_a_constant(#[resolve(SIZE)] size: usize) -> usize {
-    size
-}
-
 fn main() {}
