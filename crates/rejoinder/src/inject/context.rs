@@ -22,7 +22,7 @@ use crate::{
 /// /// Counts to three, slowly.
 /// async fn count(ctx: Context) -> String {
 ///     for step in 1..=3 {
-///         ctx.progress(f64::from(step)).total(3.0).message("counting").await;
+///         ctx.progress(step).total(3).message("counting").await;
 ///         ctx.info(format!("counted {step}")).await;
 ///     }
 ///     "three".into()
@@ -51,12 +51,12 @@ impl Context {
         Self { call, resolved: Some(Arc::new(resolved)) }
     }
 
-    /// Reports progress; `.await` sends it.
+    /// Reports progress, a number of any type; `.await` sends it.
     ///
     /// A no-op if the client did not ask for it. Progress only rises: a value that is not greater than the last
     /// one is dropped.
-    pub fn progress(&self, progress: f64) -> Progress {
-        Progress { call: self.call.clone(), progress, total: None, message: None }
+    pub fn progress(&self, progress: impl Amount) -> Progress {
+        Progress { call: self.call.clone(), progress: progress.into_f64(), total: None, message: None }
     }
 
     /// Sends a log message to the client, if the request asked for messages of that level.
@@ -403,8 +403,8 @@ pub struct Progress {
 
 impl Progress {
     /// The value at which the call is done.
-    pub fn total(mut self, total: f64) -> Self {
-        self.total = Some(total);
+    pub fn total(mut self, total: impl Amount) -> Self {
+        self.total = Some(total.into_f64());
         self
     }
 
@@ -414,6 +414,26 @@ impl Progress {
         self
     }
 }
+
+/// A number that [`Context::progress`] takes: of any type, because most count something.
+pub trait Amount {
+    /// As it is sent.
+    #[doc(hidden)]
+    fn into_f64(self) -> f64;
+}
+
+macro_rules! amounts {
+    ($($number:ty)*) => { $(
+        impl Amount for $number {
+            #[allow(clippy::cast_lossless, clippy::cast_precision_loss, reason = "progress is shown, not computed with")]
+            fn into_f64(self) -> f64 {
+                self as f64
+            }
+        }
+    )* };
+}
+
+amounts!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize f32 f64);
 
 impl IntoFuture for Progress {
     type Output = ();

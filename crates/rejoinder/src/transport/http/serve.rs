@@ -40,7 +40,22 @@ use crate::{
     transport::shutdown::{finish_teardown, on_signal, serve_started},
 };
 
+/// Nothing is: [`Server`] has no such method.
+#[diagnostic::on_unimplemented(
+    message = "a `Server` has no `auth`: authentication is a setting of HTTP, `.http(http::Config::new().auth(..))`",
+    label = "not a method of `Server`",
+    note = "the caller on stdio is set with `.stdio_principal(..)`, and your own credentials are read in `.principal(..)`"
+)]
+pub trait ServerAuth {}
+
 impl Server {
+    /// Never callable: the compiler says what to call.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn auth<A: ServerAuth>(self, _auth: A) -> Self {
+        self
+    }
+
     /// Serves Streamable HTTP at this address, with the path `/mcp` ([or another](crate::http::Config::path)), until SIGINT
     /// or SIGTERM.
     ///
