@@ -346,7 +346,7 @@ async fn many(
 async fn sure(
     path: String,
     #[resolve(rejoinder_neighbour::sure)] sure: bool,
-    #[resolve(maybe::<String>)] same: Option<String>,
+    #[resolve(maybe::<String>)] same: &Option<String>,
 ) -> String {
     format!("{path} {sure} {same:?}")
 }
