@@ -54,7 +54,7 @@ pub trait SharedValue: Send + Sync + 'static {}
 #[diagnostic::do_not_recommend]
 impl<T: Send + Sync + 'static> SharedValue for T {}
 
-/// Asks for a [`SharedValue`] before the compiler checks the bounds of [`Resolver::Output`].
+/// Asks for a `SharedValue` before the compiler checks the bounds of [`Resolver::Output`].
 pub trait IsShared {
     /// It.
     type Value;

@@ -425,7 +425,6 @@ pub trait Amount {
 macro_rules! amounts {
     ($($number:ty)*) => { $(
         impl Amount for $number {
-            #[allow(clippy::cast_lossless, clippy::cast_precision_loss, reason = "progress is shown, not computed with")]
             fn into_f64(self) -> f64 {
                 self as f64
             }

@@ -51,7 +51,6 @@ pub trait ServerAuth {}
 impl Server {
     /// Never callable: the compiler says what to call.
     #[doc(hidden)]
-    #[must_use]
     pub fn auth<A: ServerAuth>(self, _auth: A) -> Self {
         self
     }
