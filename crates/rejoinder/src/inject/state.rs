@@ -54,9 +54,9 @@ struct StateCell<T> {
 }
 
 /// The value is in use until this is dropped.
-struct Held<'a>(&'a Mutex<Option<ThreadId>>);
+struct InUse<'a>(&'a Mutex<Option<ThreadId>>);
 
-impl Drop for Held<'_> {
+impl Drop for InUse<'_> {
     fn drop(&mut self) {
         *lock(self.0) = None;
     }
@@ -101,7 +101,7 @@ impl<T> State<T> {
         );
         let mut value = lock(&self.0.value);
         *lock(&self.0.held_by) = this_thread;
-        let _held = Held(&self.0.held_by);
+        let _in_use = InUse(&self.0.held_by);
         access(&mut value)
     }
 
