@@ -6,7 +6,7 @@ use super::{
     Running, TargetKind,
     door::{Refusal, check_scopes},
     engine::Engine,
-    registry::Entry,
+    registry::Candidate,
 };
 use crate::{call::CompletionRequest, item::Output};
 
@@ -27,11 +27,11 @@ impl Engine {
     /// Starts to propose values for an argument: those of the author's function, else those that its type lists.
     pub(super) fn start_completion(
         &self,
-        entry: Option<Arc<Entry>>,
+        found: Option<Candidate>,
         completing: CompleteArgument,
         running: &mut Running,
     ) -> Result<(), Refusal> {
-        let found = entry.and_then(|entry| {
+        let found = found.and_then(|Candidate { entry, .. }| {
             let param = entry.item.function().params.iter().find(|param| param.name == completing.argument)?;
             Some((entry, param))
         });

@@ -15,7 +15,7 @@ use futures_util::FutureExt;
 use super::{
     CacheHints, ChangeFilter, CompleteArgument, Contents, List, Listener, Page, Running,
     engine::Engine,
-    gates::OpenGates,
+    gates::View,
     middleware::{OperationRequest, Wrapped},
     registry::Candidate,
 };
@@ -172,6 +172,23 @@ pub(crate) enum Started {
     Gated(BoxFuture<'static, Result<Started, Refusal>>),
 }
 
+/// A request at the door, and its call when that has begun. Gates run in the call.
+pub(super) struct Entrant {
+    request: Option<RequestInfo>,
+    pub(super) running: Option<Box<Running>>,
+}
+
+impl Entrant {
+    /// The call, with a place among those that may run at once. Nothing of its function runs yet.
+    pub(super) fn begin(&mut self, engine: &Engine) -> Result<&mut Running, Refusal> {
+        if let Some(request) = self.request.take() {
+            let slot = (engine.calls.token(), engine.budgets.calls.take(request.principal.as_ref(), 1)?);
+            self.running = Some(Running::new(Call::new(request, Arc::clone(&engine.dependencies)), slot));
+        }
+        Ok(self.running.as_mut().expect("it had a request, or has begun"))
+    }
+}
+
 /// Why an operation does not start.
 #[derive(Debug)]
 pub(crate) enum Refusal {
@@ -286,38 +303,44 @@ impl Engine {
         exchange: Exchange,
     ) -> Result<Started, Refusal> {
         // 3. The item. Where gates decide about it, the rest comes later; what they hide does not exist.
-        if self.is_gated(&operation) {
-            return Ok(Started::Gated(Box::pin(Arc::clone(self).gated(operation, request, exchange))));
+        let view = View::new(self.registry(), &operation);
+        let mut entrant = Entrant { request: Some(request), running: None };
+        if view.is_gated() {
+            return Ok(Started::Gated(Box::pin(Arc::clone(self).gated(view, operation, entrant, exchange))));
         }
-        match operation {
-            Operation::Discover => Ok(Started::Discovered),
-            Operation::List(list, cursor) => self.list(list, cursor.as_deref(), &OpenGates::default()),
-            Operation::Listen(filter) => {
-                let listener = self.listen(filter.clone(), request)?;
-                Ok(Started::Listening(Box::new((listener, Some(filter)))))
-            }
-            Operation::Complete(argument) => {
-                let mut running = self.begin(request)?;
-                let entry = self.entry(argument.kind, &argument.name);
-                self.start_completion(entry, argument, &mut running)?;
-                Ok(Started::Running(running))
-            }
-            Operation::Call(target) => {
-                let found = self.registry().find(target.kind, &target.name);
-                if found.is_empty() {
-                    return Err(self.unknown(&target, &OpenGates::default()));
-                }
-                let mut running = self.begin(request)?;
-                self.start_call(target, found, exchange, &mut running)?;
-                Ok(Started::Running(running))
-            }
-        }
+        self.enter(view, operation, &mut entrant, exchange)
     }
 
-    /// A call with a place among those that may run at once. Nothing of it runs yet.
-    pub(super) fn begin(&self, request: RequestInfo) -> Result<Box<Running>, Refusal> {
-        let slot = (self.calls.token(), self.budgets.calls.take(request.principal.as_ref(), 1)?);
-        Ok(Running::new(Call::new(request, Arc::clone(&self.dependencies)), slot))
+    /// Starts an operation on what there is for its caller.
+    pub(super) fn enter(
+        self: &Arc<Self>,
+        mut view: View,
+        operation: Operation,
+        entrant: &mut Entrant,
+        exchange: Exchange,
+    ) -> Result<Started, Refusal> {
+        match operation {
+            Operation::Discover => return Ok(Started::Discovered),
+            Operation::List(list, cursor) => {
+                let page = view.page(list, cursor.as_deref(), self.options.page_size);
+                return page.map(Started::Listed).ok_or(Refusal::UnknownCursor);
+            }
+            Operation::Listen(filter) => {
+                let listener = self.listen(filter.clone(), entrant.request.take().unwrap_or_default())?;
+                return Ok(Started::Listening(Box::new((listener, Some(filter)))));
+            }
+            Operation::Complete(argument) => {
+                self.start_completion(view.visible().pop(), argument, entrant.begin(self)?)?;
+            }
+            Operation::Call(target) => {
+                let found = view.visible();
+                if found.is_empty() {
+                    return Err(view.unknown(target));
+                }
+                self.start_call(target, found, exchange, entrant.begin(self)?)?;
+            }
+        }
+        Ok(Started::Running(entrant.running.take().expect("it has begun")))
     }
 
     /// Starts a call of what was found, whose gates are open. A check that needs the item is a line here.
@@ -353,17 +376,6 @@ impl Engine {
             return Err(Refusal::Expired);
         }
         Ok(())
-    }
-
-    /// Returns the refusal for an unknown item. Its suggestion names only items that the open gates show.
-    pub(super) fn unknown(&self, target: &Target, open: &OpenGates) -> Refusal {
-        let similar = self.registry().similar(target.kind, &target.name, open);
-        Refusal::Unknown { kind: target.kind, name: target.name.clone(), similar }
-    }
-
-    pub(super) fn list(&self, list: List, cursor: Option<&str>, open: &OpenGates) -> Result<Started, Refusal> {
-        let page = self.registry().page(list, cursor, open, self.options.page_size);
-        page.map(Started::Listed).ok_or(Refusal::UnknownCursor)
     }
 
     /// Opens the state of the request for its call. An invalid state is refused even if the item never asks. Returns whether
@@ -501,5 +513,49 @@ impl CallSource {
             Some(bad) => Refusal::BadArguments { kind: *kind, bad },
             None => Refusal::Unknown { kind: *kind, name: name.clone(), similar: None },
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::atomic::{AtomicBool, Ordering},
+        thread,
+    };
+
+    use super::*;
+    use crate::prelude::*;
+
+    #[resolver]
+    fn is_closed() -> bool {
+        false
+    }
+
+    #[tool(enabled = is_closed)]
+    async fn vault() -> &'static str {
+        "gold"
+    }
+
+    #[tokio::test]
+    async fn what_is_added_behind_a_gate_while_it_is_called_does_not_run_without_the_gate() {
+        let server = Server::new("bank", "1").tools([]).build().expect("a good server");
+        let (engine, handle) = (Arc::clone(&server.0), server.handle());
+        let is_over = AtomicBool::new(false);
+        thread::scope(|threads| {
+            threads.spawn(|| {
+                for _ in 0..20_000 {
+                    handle.add_tools(tools![vault]).expect("a good tool");
+                    handle.remove_tool("vault");
+                }
+                is_over.store(true, Ordering::Relaxed);
+            });
+            while !is_over.load(Ordering::Relaxed) {
+                let name = Utf8Bytes::from("vault");
+                let call = Operation::Call(Target { kind: TargetKind::Tool, name, arguments: None, sent: None });
+                let exchange = Exchange::Stateless { state: None, answers: None, repeats_arguments: false };
+                let started = engine.start(call, RequestInfo::default(), exchange);
+                assert!(!matches!(started, Ok(Started::Running(_))), "no gate was asked");
+            }
+        });
     }
 }

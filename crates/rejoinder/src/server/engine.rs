@@ -6,7 +6,7 @@ use tokio_util::task::TaskTracker;
 use super::{
     ServerHandle, ServerOptions, TargetKind,
     lifecycle::Lifecycle,
-    registry::{Entry, Registry},
+    registry::Registry,
     subscriptions::{Change, Hub},
 };
 use crate::{
@@ -66,8 +66,9 @@ impl Engine {
         Arc::clone(&self.registry.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The item that was added under that name.
-    pub(crate) fn entry(&self, kind: TargetKind, name: &str) -> Option<Arc<Entry>> {
+    /// The item that was added under that name, for a test client.
+    #[cfg(feature = "http")]
+    pub(crate) fn entry(&self, kind: TargetKind, name: &str) -> Option<Arc<super::registry::Entry>> {
         self.registry().get(kind, name).cloned()
     }
 

@@ -6,17 +6,20 @@
 
 use std::{
     any::TypeId,
-    collections::{BTreeMap, btree_map},
+    collections::BTreeSet,
+    future::poll_fn,
     panic::AssertUnwindSafe,
     sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
 };
 
-use futures_util::{FutureExt, future::join_all};
-use tokio::time::timeout;
+use futures_util::{FutureExt, future::CatchUnwind};
+use tokio::time::sleep;
 
 use super::{
-    CompleteArgument, Exchange, Operation, Refusal, Running, Started, Target, TargetKind,
-    door::shortened,
+    CompleteArgument, Exchange, List, Operation, Page, Refusal, Running, Started, Target, TargetKind,
+    door::{Entrant, shortened},
     engine::Engine,
     registry::{Candidate, Registry},
 };
@@ -28,13 +31,16 @@ use crate::{
     graph::Gate,
 };
 
+/// How long gates may take together, unless [`Server::timeout`](crate::Server::timeout) says otherwise.
+const GATE_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// Which gates are open for a caller. There are few, so that a tree is faster than a hash.
 #[derive(Debug, Default)]
-pub(super) struct OpenGates(BTreeMap<TypeId, bool>);
+pub(super) struct OpenGates(BTreeSet<TypeId>);
 
 impl OpenGates {
     pub(super) fn contains(&self, gate: &Gate) -> bool {
-        self.0.get(&gate.type_id()) == Some(&true)
+        self.0.contains(&gate.type_id())
     }
 
     /// Whether all of these are open.
@@ -43,170 +49,193 @@ impl OpenGates {
     }
 }
 
-impl Engine {
-    /// Whether gates decide about an operation, or could have if its item existed or were another one.
-    pub(super) fn is_gated(&self, operation: &Operation) -> bool {
-        let registry = self.registry();
-        match operation {
-            Operation::Discover | Operation::Listen(_) => false,
-            Operation::List(list, _) => !registry.gates(list.kind()).is_empty(),
-            Operation::Call(Target { kind, .. }) | Operation::Complete(CompleteArgument { kind, .. }) => {
-                !registry.gates(*kind).is_empty()
+/// What one operation sees: what the server offered when it came, and which gates are open for its caller. Nothing of it is
+/// read twice, so an item that changes meanwhile is never called without its gate.
+pub(super) struct View {
+    registry: Arc<Registry>,
+    /// The items that the operation is about, if any.
+    kind: Option<TargetKind>,
+    /// Those that it names, whether or not they are there for the caller.
+    found: Vec<Candidate>,
+    open: OpenGates,
+}
+
+impl View {
+    /// What an operation sees before any gate is open.
+    pub(super) fn new(registry: Arc<Registry>, operation: &Operation) -> Self {
+        let (kind, found) = match operation {
+            Operation::Discover | Operation::Listen(_) => (None, Vec::new()),
+            Operation::List(list, _) => (Some(list.kind()), Vec::new()),
+            Operation::Call(target) => (Some(target.kind), registry.find(target.kind, &target.name)),
+            Operation::Complete(CompleteArgument { kind, name, .. }) => {
+                (Some(*kind), registry.get(*kind, name).map(Candidate::from).into_iter().collect())
             }
+        };
+        Self { registry, kind, found, open: OpenGates::default() }
+    }
+
+    /// Whether gates decide about the operation, or could have if its item existed or were another one.
+    pub(super) fn is_gated(&self) -> bool {
+        self.kind.is_some_and(|kind| !self.registry.gates(kind).is_empty())
+    }
+
+    /// Whether what the operation names is there for the caller.
+    fn shows_any(&self) -> bool {
+        self.found.iter().any(|found| self.open.all(found.entry.gates()))
+    }
+
+    /// What the operation names, as far as it is there for the caller.
+    pub(super) fn visible(&mut self) -> Vec<Candidate> {
+        let mut found = std::mem::take(&mut self.found);
+        found.retain(|found| self.open.all(found.entry.gates()));
+        found
+    }
+
+    /// A page of a list; `None` if there is no such cursor.
+    pub(super) fn page(&self, list: List, cursor: Option<&str>, page_size: usize) -> Option<Page> {
+        self.registry.page(list, cursor, &self.open, page_size)
+    }
+
+    /// The refusal for an item that does not exist. Its suggestion names only items that are there for the caller.
+    pub(super) fn unknown(&self, Target { kind, name, .. }: Target) -> Refusal {
+        if self.is_gated() {
+            // For what is hidden and for what is unknown, so that the time says nothing. A URI may contain secrets.
+            let name = (kind != TargetKind::Resource).then(|| shortened(&name));
+            tracing::info!(name, "refused a call: there is no such {} for this caller", kind.noun());
+        }
+        let similar = self.registry.similar(kind, &name, &self.open);
+        Refusal::Unknown { kind, name, similar }
+    }
+
+    /// Runs the gates, all at once. What is open waits for its own gates only. What is hidden waits for all gates of its kind, as
+    /// what is unknown does, so that the time does not tell them apart.
+    async fn decide(&mut self, call: &Call, limit: Duration) {
+        let Some(kind) = self.kind else { return };
+        let registry = Arc::clone(&self.registry);
+        let (own, others): (Vec<_>, Vec<_>) = registry.gates(kind).iter().partition(|gate| self.is_own(gate));
+        let mut own = Undecided::new(&own, call);
+        let (mut rest, mut time_is_up) = (None, None);
+        let timed_out = poll_fn(|cx| {
+            if own.poll(cx, self, kind) && self.shows_any() {
+                return Poll::Ready(false);
+            }
+            let rest = rest.get_or_insert_with(|| Undecided::new(&others, call));
+            if rest.poll(cx, self, kind) && own.0.is_empty() {
+                return Poll::Ready(false);
+            }
+            // Most gates decide at once and need no timer.
+            time_is_up.get_or_insert_with(|| Box::pin(sleep(limit))).as_mut().poll(cx).map(|()| true)
+        });
+        let timed_out = timed_out.await;
+        for (gate, running) in own.0.into_iter().chain(rest.into_iter().flat_map(|rest| rest.0)) {
+            if timed_out {
+                self.decided(kind, gate, Ok(Err(Halt::TimedOut(limit))));
+            }
+            // It holds values of the author, whose `Drop` may panic; the panic's own message is in the log.
+            let _ = Panicked::catch(|| drop(running));
         }
     }
 
+    /// Whether a gate is one of what the operation names.
+    fn is_own(&self, gate: &Gate) -> bool {
+        let mut own = self.found.iter().flat_map(|found| found.entry.gates());
+        own.any(|own| own.type_id() == gate.type_id())
+    }
+
+    /// Opens a gate, if that is what it decided.
+    fn decided(&mut self, kind: TargetKind, gate: &Gate, decided: Result<Result<bool, Halt>, Panicked>) {
+        let reason = match decided {
+            Ok(Ok(true)) => {
+                self.open.0.insert(gate.type_id());
+                return;
+            }
+            Ok(Ok(false)) => return,
+            // Its text is the author's code, too.
+            Ok(Err(halt)) => match halt.into_error().map(CallError::into_text) {
+                Some(Ok(error)) => error.to_string(),
+                Some(Err(Panicked)) => "its error panicked".to_owned(),
+                None => "it asks".to_owned(),
+            },
+            Err(Panicked) => "it panicked".to_owned(),
+        };
+        let mut behind = self.registry.behind(kind, gate);
+        let shown: Vec<&str> = behind.by_ref().take(5).collect();
+        let more = behind.count();
+        let (gate, shown) = (gate.shown(), shown.join("`, `"));
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        tracing::warn!(reason, "the gate `{gate}` failed, so it hides the {} `{shown}`{more}", kind.noun());
+    }
+}
+
+/// Gates that have not decided yet.
+struct Undecided<'a>(Vec<(&'a Gate, RunningGate<'a>)>);
+
+type RunningGate<'a> = CatchUnwind<AssertUnwindSafe<BoxFuture<'a, Result<bool, Halt>>>>;
+
+impl<'a> Undecided<'a> {
+    fn new(gates: &[&'a Gate], call: &'a Call) -> Self {
+        let run = |gate: &&'a Gate| (*gate, AssertUnwindSafe(gate.decide(call).boxed()).catch_unwind());
+        Self(gates.iter().map(run).collect())
+    }
+
+    /// Notes what they decide; `true` when all have.
+    fn poll(&mut self, cx: &mut Context<'_>, view: &mut View, kind: TargetKind) -> bool {
+        self.0.retain_mut(|(gate, running)| match running.poll_unpin(cx) {
+            Poll::Ready(decided) => {
+                view.decided(kind, gate, decided.map_err(Panicked::from));
+                false
+            }
+            Poll::Pending => true,
+        });
+        self.0.is_empty()
+    }
+}
+
+impl Engine {
     /// Runs the gates of an operation, and then the rest of it.
     pub(super) async fn gated(
         self: Arc<Self>,
+        mut view: View,
         operation: Operation,
-        request: RequestInfo,
+        mut entrant: Entrant,
         exchange: Exchange,
     ) -> Result<Started, Refusal> {
         // First, so that a server that is busy refuses what is hidden and what is unknown in the same way.
         // Dropping it runs what the gates deferred.
-        let mut running = self.begin(request)?;
-        let call = running.call().clone();
+        let call = entrant.begin(&self)?.call().clone();
         call.outbox().mute(true);
-        let started = self.start_gated(operation, exchange, &call, &mut running).await;
-        match started {
-            Ok(Some(listed)) => {
-                running.close(CallEnd::Succeeded).await;
-                Ok(listed)
-            }
-            Ok(None) => {
-                call.outbox().mute(false);
-                Ok(Started::Running(running))
-            }
-            Err(refusal) => {
-                running.close(CallEnd::Failed).await;
-                Err(refusal)
-            }
+        view.decide(&call, self.gate_timeout()).await;
+        let entered = self.enter(view, operation, &mut entrant, exchange);
+        let end = if entered.is_ok() { CallEnd::Succeeded } else { CallEnd::Failed };
+        if let Some(running) = entrant.running {
+            // It is not a call that runs now.
+            running.close(end).await;
+        } else {
+            call.outbox().mute(false);
         }
+        entered
     }
 
     /// Decides whether a request that listens hears about a resource; `None` if every one does.
     pub(super) fn screen(self: &Arc<Self>, uri: &str, request: RequestInfo) -> Option<BoxFuture<'static, bool>> {
-        let found = self.registry().find(TargetKind::Resource, uri);
+        let (registry, kind) = (self.registry(), TargetKind::Resource);
+        let found = registry.find(kind, uri);
         if found.is_empty() || found.iter().any(|candidate| candidate.entry.gates().is_empty()) {
             return None;
         }
         let engine = Arc::clone(self);
+        let mut view = View { registry, kind: Some(kind), found, open: OpenGates::default() };
         Some(Box::pin(async move {
             let call = Call::new(request, Arc::clone(&engine.dependencies));
             let running = Running::new(call.clone(), (engine.calls.token(), Held::default()));
             call.outbox().mute(true);
-            let mut gates = Deciding::new(&engine, &call);
-            let visible = gates.visible(TargetKind::Resource, found).await;
+            view.decide(&call, engine.gate_timeout()).await;
             running.close(CallEnd::Succeeded).await;
-            !visible.is_empty()
+            view.shows_any()
         }))
     }
 
-    /// Starts an operation, if its gates are open; `None` if it runs.
-    async fn start_gated(
-        self: &Arc<Self>,
-        operation: Operation,
-        exchange: Exchange,
-        call: &Call,
-        running: &mut Running,
-    ) -> Result<Option<Started>, Refusal> {
-        let mut gates = Deciding::new(self, call);
-        match operation {
-            Operation::List(list, cursor) => {
-                gates.decide_all(list.kind()).await;
-                self.list(list, cursor.as_deref(), &gates.open).map(Some)
-            }
-            Operation::Complete(argument) => {
-                let found = gates.registry.get(argument.kind, &argument.name).map(Candidate::from);
-                let found = gates.visible(argument.kind, found.into_iter().collect()).await.pop();
-                self.start_completion(found.map(|found| found.entry), argument, running).map(|()| None)
-            }
-            Operation::Call(target) => {
-                let found = gates.registry.find(target.kind, &target.name);
-                let found = gates.visible(target.kind, found).await;
-                if found.is_empty() {
-                    // For what is hidden and for what is unknown, so that the time says nothing. A URI may contain secrets.
-                    let name = (target.kind != TargetKind::Resource).then(|| shortened(&target.name));
-                    tracing::info!(name, "refused a call: there is no such {} for this caller", target.kind.noun());
-                    return Err(self.unknown(&target, &gates.open));
-                }
-                self.start_call(target, found, exchange, running).map(|()| None)
-            }
-            Operation::Discover | Operation::Listen(_) => unreachable!("no gate decides about these"),
-        }
-    }
-}
-
-/// The gates that have decided about one request.
-struct Deciding<'a> {
-    engine: &'a Engine,
-    registry: Arc<Registry>,
-    call: &'a Call,
-    open: OpenGates,
-}
-
-impl<'a> Deciding<'a> {
-    fn new(engine: &'a Engine, call: &'a Call) -> Self {
-        Self { engine, registry: engine.registry(), call, open: OpenGates::default() }
-    }
-
-    /// Those that are there for the caller. If none is, all gates run, as they do where there is nothing of that name.
-    async fn visible(&mut self, kind: TargetKind, found: Vec<Candidate>) -> Vec<Candidate> {
-        let gates: Vec<Gate> = found.iter().flat_map(|found| found.entry.gates()).copied().collect();
-        self.decide(kind, &gates).await;
-        let visible: Vec<_> = found.into_iter().filter(|found| self.open.all(found.entry.gates())).collect();
-        if visible.is_empty() {
-            self.decide_all(kind).await;
-        }
-        visible
-    }
-
-    async fn decide_all(&mut self, kind: TargetKind) {
-        let registry = Arc::clone(&self.registry);
-        self.decide(kind, registry.gates(kind)).await;
-    }
-
-    /// Runs those of these gates that have not run, concurrently.
-    async fn decide(&mut self, kind: TargetKind, gates: &[Gate]) {
-        let is_new = |gate: &&Gate| match self.open.0.entry(gate.type_id()) {
-            btree_map::Entry::Vacant(verdict) => !*verdict.insert(false),
-            btree_map::Entry::Occupied(_) => false,
-        };
-        let gates: Vec<&Gate> = gates.iter().filter(is_new).collect();
-        let verdicts = join_all(gates.iter().map(|gate| self.run(gate))).await;
-        for (gate, verdict) in gates.into_iter().zip(verdicts) {
-            if let Err(reason) = &verdict {
-                let mut behind = self.registry.behind(kind, gate);
-                let shown: Vec<&str> = behind.by_ref().take(5).collect();
-                let more = behind.count();
-                let (gate, shown) = (gate.shown(), shown.join("`, `"));
-                let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-                tracing::warn!(reason, "the gate `{gate}` failed, so it hides the {} `{shown}`{more}", kind.noun());
-            }
-            self.open.0.insert(gate.type_id(), verdict == Ok(true));
-        }
-    }
-
-    /// Runs a gate; an error is why it failed.
-    async fn run(&self, gate: &Gate) -> Result<bool, String> {
-        let running = AssertUnwindSafe(gate.decide(self.call)).catch_unwind();
-        let decided = match self.engine.options.timeout {
-            None => running.await,
-            Some(limit) => match timeout(limit, running).await {
-                Ok(decided) => decided,
-                Err(_) => Ok(Err(Halt::TimedOut(limit))),
-            },
-        };
-        match decided.map_err(Panicked::from) {
-            Ok(Ok(is_open)) => Ok(is_open),
-            // Its text is the author's code, too.
-            Ok(Err(halt)) => match halt.into_error().map(CallError::into_text) {
-                Some(Ok(error)) => Err(error.to_string()),
-                Some(Err(Panicked)) => Err("its error panicked".to_owned()),
-                None => Err("it asks".to_owned()),
-            },
-            Err(Panicked) => Err("it panicked".to_owned()),
-        }
+    fn gate_timeout(&self) -> Duration {
+        self.options.timeout.unwrap_or(GATE_TIMEOUT)
     }
 }

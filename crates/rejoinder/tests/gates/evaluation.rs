@@ -356,3 +356,79 @@ async fn r3_m5_what_a_gate_deferred_runs_if_a_state_is_refused() {
         assert_eq!(*ends.0.lock().unwrap(), [CallEnd::Pending, end]);
     }
 }
+
+/// How many gates wait, and what lets them decide.
+#[derive(Default)]
+struct Waits(AtomicUsize, Notify);
+
+impl Waits {
+    async fn wait(&self) {
+        let decide = self.1.notified();
+        self.0.fetch_add(1, Ordering::SeqCst);
+        decide.await;
+    }
+
+    /// Waits until so many gates wait, and lets them decide.
+    async fn release(&self, gates: usize) {
+        while self.0.load(Ordering::SeqCst) < gates {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(self.0.swap(0, Ordering::SeqCst), gates);
+        self.1.notify_waiters();
+    }
+}
+
+#[resolver]
+async fn slowly_closed(waits: Dep<Waits>) -> bool {
+    waits.wait().await;
+    false
+}
+
+#[resolver]
+async fn slowly_open(waits: Dep<Waits>) -> bool {
+    waits.wait().await;
+    true
+}
+
+#[tool(enabled = slowly_closed)]
+async fn slowly_hidden() {}
+
+#[tool(enabled = slowly_open)]
+async fn slowly_shown() {}
+
+#[tool(enabled = is_pro)]
+async fn quickly_shown() {}
+
+/// The order of events, not the time: all gates wait together, once, for what is hidden and for what is unknown.
+#[tokio::test]
+async fn a3_m3_what_is_hidden_and_what_is_unknown_wait_for_the_same_gates_at_the_same_time() {
+    let waits = Arc::new(Waits::default());
+    let server = Server::new("slow", "1").provide_arc(Arc::clone(&waits));
+    let server = server.tools(tools![everyday_tool, slowly_hidden, slowly_shown, quickly_shown]);
+    in_both_eras(Client::new(server).header("x-plan", "pro"), async |client| {
+        for name in ["slowly_hidden", "unknown"] {
+            let (called, ()) = tokio::join!(client.call_tool(name, json!({})), waits.release(2));
+            assert_eq!(called.unwrap_err().code(), Some(-32602), "{name}");
+        }
+        let (shown, ()) = tokio::join!(client.call_tool("slowly_shown", json!({})), waits.release(2));
+        shown.unwrap();
+        // What needs none of them waits for none of them.
+        for name in ["everyday_tool", "quickly_shown"] {
+            client.call_tool(name, json!({})).await.unwrap();
+            assert_eq!(waits.0.load(Ordering::SeqCst), 0, "{name}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a3_l2_a_gate_that_hangs_is_closed_after_a_while_also_without_a_timeout() {
+    let server = Server::new("hanging", "1").tools(tools![everyday_tool, behind_never]);
+    in_both_eras(Client::new(server), async |client| {
+        assert_eq!(client.list_tools().await.unwrap().len(), 1);
+        for name in ["behind_never", "unknown"] {
+            assert_eq!(client.call_tool(name, json!({})).await.unwrap_err().code(), Some(-32602));
+        }
+    })
+    .await;
+}
