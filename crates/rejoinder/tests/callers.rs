@@ -2,6 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicUsize, Ordering},
+};
+
 use rejoinder::{
     Era,
     auth::Principal,
@@ -133,6 +138,34 @@ async fn a_caller_comes_from_a_layer_a_function_the_start_or_middleware() {
         // Middleware.
         let by_middleware = client(server().middleware(as_bob)).extension(ada.clone());
         assert_eq!(text(&by_middleware, "whoami").await, r#"bob, not Some("ada")"#);
+    }
+}
+
+#[tokio::test]
+async fn the_caller_of_a_request_is_identified_once_and_always_with_its_headers() {
+    for transport in [Transport::Http, Transport::Stdio, Transport::WebSocket, Transport::Sse] {
+        for era in [Era::Stateless, Era::Session] {
+            if (era, transport) == (Era::Stateless, Transport::Sse) {
+                continue;
+            }
+            let (times, bare) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+            let counts = (Arc::clone(&times), Arc::clone(&bare));
+            let server = server().principal(move |request| {
+                counts.0.fetch_add(1, Ordering::SeqCst);
+                counts.1.fetch_add(usize::from(request.header("x-user").is_none()), Ordering::SeqCst);
+                Some(Principal::new("ada"))
+            });
+            let client = Client::new(server).era(era).transport(transport).header("x-user", "ada");
+            assert_eq!(text(&client, "whoami").await, "ada");
+            for method in ["tools/list", "tools/call", "resources/read"] {
+                let before = times.load(Ordering::SeqCst);
+                let params = json!({ "name": "whoami", "arguments": {}, "uri": "me://profile" });
+                client.request(method, params).await.unwrap();
+                assert_eq!(times.load(Ordering::SeqCst) - before, 1, "{method}: {era:?} {transport:?}");
+            }
+            let is_bare = bare.load(Ordering::SeqCst) > 0;
+            assert_eq!(is_bare, transport == Transport::Stdio, "{era:?} {transport:?}");
+        }
     }
 }
 
@@ -291,8 +324,8 @@ async fn connections_of_a_caller_are_limited_and_free_their_calls_when_they_clos
     for (era, transport) in
         [(Era::Stateless, Transport::WebSocket), (Era::Session, Transport::WebSocket), (Era::Session, Transport::Sse)]
     {
-        let started = std::sync::Arc::new(tokio::sync::Semaphore::new(0));
-        let server = server().tools(tools![hold]).provide_arc(std::sync::Arc::clone(&started)).limits(limits);
+        let started = Arc::new(tokio::sync::Semaphore::new(0));
+        let server = server().tools(tools![hold]).provide_arc(Arc::clone(&started)).limits(limits);
         let server = server.grace_period(std::time::Duration::ZERO);
         let client = Client::new(server).era(era).transport(transport);
         let [ada, bob] = ["ada", "bob"].map(|name| client.clone().extension(Principal::new(name)).era(era));

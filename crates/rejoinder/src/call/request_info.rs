@@ -77,6 +77,18 @@ pub struct Capabilities {
 /// Who the client says it is. It may lie, so nothing may depend on it.
 pub(crate) type ClientInfo = Implementation;
 
+/// How the door finds out who sends a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum CallerSource {
+    /// The HTTP request says it; without one, it is nobody.
+    #[default]
+    Http,
+    /// It came over a pipe, so it is whoever started the program.
+    Stdio,
+    /// Its transport had to know, and has asked already.
+    Known,
+}
+
 /// The metadata of a request.
 ///
 /// It can be stored and read back, headers included; extensions are not stored. `Debug` shows neither the values of headers
@@ -110,6 +122,9 @@ pub struct RequestInfo {
     pub principal: Option<Principal>,
     /// The session that the request belongs to, if there is one.
     pub session_id: Option<Arc<str>>,
+    /// Who is asked for the caller.
+    #[serde(skip)]
+    pub(crate) caller_source: CallerSource,
     /// What middleware attached to a request that did not come over HTTP.
     #[serde(skip)]
     pub(crate) attached: Option<Box<Extensions>>,
@@ -303,6 +318,7 @@ mod tests {
             meta: Some(Bytes::from_static(br#"{"traceparent":"00-1"}"#)),
             principal: Some(Principal::new("ada")),
             session_id: Some("s1".into()),
+            caller_source: CallerSource::Http,
             attached: None,
             held: None,
             left: None,

@@ -23,7 +23,8 @@ use super::{
     write::{Writer, error_reply},
 };
 use crate::{
-    call::{Era, InputResponses, RequestInfo, Utf8Bytes, compact},
+    auth::Principal,
+    call::{CallerSource, Era, InputResponses, RequestInfo, Utf8Bytes, compact},
     model::{ArgumentInfo, CompleteRequestParams, Reference},
     rounds::seal::StateRefusal,
     server::{
@@ -32,11 +33,15 @@ use crate::{
     },
 };
 
-/// The HTTP request that brought a message or opened its connection, if there was one.
+/// What a transport knows about a message: the HTTP request that brought it or opened its connection, if there was one, and
+/// who sends it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Http {
     request: Option<Arc<(HeaderMap, Extensions)>>,
     repeats_body: bool,
+    caller_source: CallerSource,
+    /// Who sends it, if the transport had to know.
+    caller: Option<Principal>,
     /// Where to count what the calls of its connection leave behind.
     pub(crate) left: Option<TaskTracker>,
 }
@@ -52,6 +57,23 @@ impl Http {
     /// ends with its connection, which counts the buffer that the headers keep.
     pub(crate) fn repeating_body(headers: HeaderMap, extensions: Extensions) -> Self {
         Self { request: Some(Arc::new((headers, extensions))), repeats_body: true, ..Self::default() }
+    }
+
+    /// A message that came over a pipe.
+    #[cfg(feature = "stdio")]
+    pub(crate) fn over_stdio() -> Self {
+        Self { caller_source: CallerSource::Stdio, ..Self::default() }
+    }
+
+    /// The same, from a caller whom the transport has identified.
+    pub(crate) fn from_caller(self, caller: Option<Principal>) -> Self {
+        Self { caller_source: CallerSource::Known, caller, ..self }
+    }
+
+    /// Adds it to what the message says.
+    pub(super) fn describe(self, info: &mut RequestInfo) {
+        (info.http, info.left) = (self.request, self.left);
+        (info.principal, info.caller_source) = (self.caller, self.caller_source);
     }
 
     /// The headers that must repeat the body.
@@ -221,7 +243,7 @@ impl Request<'_> {
             _ => (None, None),
         };
         let repeats_arguments = http.repeats_body;
-        (info.http, info.left) = (http.request, http.left);
+        http.describe(&mut info);
         let exchange = Exchange::Stateless { state, answers, repeats_arguments };
         let started = self.engine.start(operation, info, exchange).map_err(Answered::Refused)?;
         Ok((started, None))
@@ -234,7 +256,7 @@ impl Request<'_> {
         if let Some(Method::OfSession(method)) = method {
             let result = session.answer(method, &self.params)?;
             if matches!(method, SessionMethod::Initialize | SessionMethod::Subscribe) {
-                session.listen_as(http.request);
+                session.listen_as(http);
             }
             return Err(Answered::Result(result));
         }
@@ -248,14 +270,9 @@ impl Request<'_> {
             }
             self.answers()?;
         }
-        let info = RequestInfo {
-            request_id: self.keep(self.id),
-            progress_token,
-            http: http.request,
-            left: http.left,
-            meta: meta.and_then(Meta::others),
-            ..info
-        };
+        let mut info =
+            RequestInfo { request_id: self.keep(self.id), progress_token, meta: meta.and_then(Meta::others), ..info };
+        http.describe(&mut info);
         let exchange = Exchange::Session(Arc::new(client));
         let started = self.engine.start(operation, info, exchange).map_err(Answered::Refused)?;
         Ok((started, Some(questions)))

@@ -10,7 +10,6 @@ use std::{
 };
 
 use bytes::Bytes;
-use http::{Extensions, HeaderMap};
 use ring::rand::{SecureRandom, SystemRandom};
 use serde::Deserialize;
 use serde_json::{
@@ -236,9 +235,9 @@ impl Session {
     }
 
     /// Sets who hears about changes: the caller of a request of this session.
-    pub(super) fn listen_as(self: &Arc<Self>, http: Option<Arc<(HeaderMap, Extensions)>>) {
-        let Ok((info, ..)) = self.call() else { return };
-        let mut info = RequestInfo { http, ..info };
+    pub(super) fn listen_as(self: &Arc<Self>, http: Http) {
+        let Ok((mut info, ..)) = self.call() else { return };
+        http.describe(&mut info);
         // A function that panics is an error of the next request.
         if self.engine.identify(&mut info).is_err() {
             return;

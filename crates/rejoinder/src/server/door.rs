@@ -22,7 +22,7 @@ use super::{
 use crate::{
     BoxFuture,
     auth::{BudgetFull, Principal},
-    call::{ArgumentErrors, Call, CallRecord, InputResponses, RequestInfo, Utf8Bytes, held_as_values},
+    call::{ArgumentErrors, Call, CallRecord, CallerSource, InputResponses, RequestInfo, Utf8Bytes, held_as_values},
     error::Panicked,
     item::FunctionRun,
     rounds::{SessionCarrier, SessionClient, StatelessCarrier, seal::StateRefusal},
@@ -360,13 +360,18 @@ impl Engine {
         running.start(CallSource { engine: Arc::clone(self), found, target, is_retry }, spend)
     }
 
-    /// Identifies the caller. `Server::principal` overrides the other sources.
+    /// Identifies the caller, once. `Server::principal` overrides the other sources.
     pub(crate) fn identify(&self, request: &mut RequestInfo) -> Result<(), Refusal> {
-        request.principal = match &request.http {
-            Some(http) => http.1.get::<Principal>().cloned(),
-            None => self.options.stdio_principal.clone(),
-        };
-        if let Some(who) = &self.options.principal.0 {
+        let source = std::mem::replace(&mut request.caller_source, CallerSource::Known);
+        match source {
+            CallerSource::Http => {
+                let http = request.http.as_deref();
+                request.principal = http.and_then(|(_, extensions)| extensions.get::<Principal>()).cloned();
+            }
+            CallerSource::Stdio => request.principal.clone_from(&self.options.stdio_principal),
+            CallerSource::Known => {}
+        }
+        if let (true, Some(who)) = (source != CallerSource::Known, &self.options.principal.0) {
             let caller = Panicked::catch(|| who(request));
             request.principal = caller.map_err(|Panicked| Refusal::Panicked("Server::principal"))?;
         }

@@ -3,9 +3,10 @@
 use std::sync::{Arc, atomic::Ordering};
 
 use rejoinder::{
+    Era,
     auth::Principal,
     prelude::*,
-    testing::{Client, Filter, Notification},
+    testing::{Client, Filter, Notification, Transport},
 };
 use serde_json::{Value, json};
 
@@ -86,6 +87,62 @@ async fn a_session_hears_that_gates_have_changed() {
     server.handle().gates_changed_for(&Principal::new("ada"));
     assert_eq!(methods(&mut pipe).await, expected);
     assert_eq!(pipe.close().await.len(), 0);
+}
+
+/// Every way to listen.
+fn ways() -> impl Iterator<Item = (Era, Transport)> {
+    [Transport::Http, Transport::Stdio, Transport::WebSocket, Transport::Sse]
+        .into_iter()
+        .flat_map(|transport| [(Era::Stateless, transport), (Era::Session, transport)])
+        // HTTP+SSE is older than the stateless era.
+        .filter(|way| *way != (Era::Stateless, Transport::Sse))
+}
+
+#[prompt]
+async fn marker() -> &'static str {
+    "what is announced last"
+}
+
+/// The changes that are heard until the marker is.
+async fn heard(client: &Client, listener: &mut rejoinder::testing::Subscription) -> Vec<Notification> {
+    client.server().handle().add_prompts(prompts![marker]).unwrap();
+    let mut heard = Vec::new();
+    loop {
+        match listener.next().await.expect("the subscription is open") {
+            Notification::PromptsChanged => return heard,
+            change => heard.push(change),
+        }
+    }
+}
+
+#[tokio::test]
+async fn r3_m4_whoever_listens_hears_what_is_for_its_caller() {
+    let [ada, bob] = ["ada", "bob"].map(Principal::new);
+    for (era, transport) in ways() {
+        let (_, server) = switchable();
+        let client = Client::new(server.stdio_principal(ada.clone())).era(era).transport(transport);
+        let client = client.header("x-user", "ada");
+        let mut listener = client.listen(Filter::default().tools().prompts()).await.unwrap();
+        let handle = client.server().handle();
+        handle.gates_changed_for(&bob);
+        assert_eq!(heard(&client, &mut listener).await, [], "{era:?} {transport:?}");
+        handle.gates_changed_for(&ada);
+        let tools: Vec<_> = heard(&client, &mut listener).await.into_iter().take(1).collect();
+        assert_eq!(tools, [Notification::ToolsChanged], "{era:?} {transport:?}");
+    }
+}
+
+#[tokio::test]
+async fn r3_m4_nobody_else_hears_what_is_for_the_caller_on_stdio() {
+    let root = Principal::new("root");
+    for (era, transport) in ways() {
+        let server = Server::new("switch", "1").provide(Switch::default()).tools(tools![switched]).prompts([]);
+        let client = Client::new(server.stdio_principal(root.clone())).era(era).transport(transport);
+        let mut listener = client.listen(Filter::default().tools().prompts()).await.unwrap();
+        client.server().handle().gates_changed_for(&root);
+        let is_heard = !heard(&client, &mut listener).await.is_empty();
+        assert_eq!(is_heard, transport == Transport::Stdio, "{era:?} {transport:?}");
+    }
 }
 
 /// Whether a resource is there is decided when it is updated, not when it is subscribed to.

@@ -131,17 +131,22 @@ impl HttpSessions {
                 let version = if begins { None } else { Some(check_version(&parts.headers)?) };
                 let session = Arc::new(Session::for_one_request(&self.engine, version));
                 let longest_silence = config.stream_after;
-                return Ok(match session.receive(body, envelope, Http::new(parts.headers, parts.extensions)) {
-                    Dispatched::Stream(call) => Begun::Later(Box::pin(run(call, Poll::Pending, true, longest_silence))),
-                    Dispatched::Reply(reply) => Begun::Response(json(reply)),
-                    Dispatched::Nothing => Begun::Response(status(StatusCode::ACCEPTED)),
-                });
+                return Ok(
+                    match session.receive(body, envelope, Http::new(parts.headers, parts.extensions).from_caller(owner))
+                    {
+                        Dispatched::Stream(call) => {
+                            Begun::Later(Box::pin(run(call, Poll::Pending, true, longest_silence)))
+                        }
+                        Dispatched::Reply(reply) => Begun::Response(json(reply)),
+                        Dispatched::Nothing => Begun::Response(status(StatusCode::ACCEPTED)),
+                    },
+                );
             }
             if begins && !parts.headers.contains_key(SESSION) {
                 return self.begin(body, envelope, owner).map(Begun::Response);
             }
             let session = self.find(&parts.headers, &owner, begins)?;
-            Ok(Begun::Response(self.receive(&session, parts, body, envelope)))
+            Ok(Begun::Response(self.receive(&session, owner, parts, body, envelope)))
         };
         begin().unwrap_or_else(|refusal: HttpRefusal| Begun::Response(refusal.response(id)))
     }
@@ -202,7 +207,9 @@ impl HttpSessions {
     fn begin(&self, body: &Bytes, envelope: Envelope<'_>, owner: Owner) -> Result<Response<ResponseBody>, HttpRefusal> {
         let id = new_session_id()?;
         let session = Arc::new(Session::new(&self.engine, Some(id.clone())));
-        let Dispatched::Reply(reply) = session.receive(body, envelope, Http::default()) else {
+        // Nothing of its head is kept for as long as the session, except who the caller is.
+        let http = Http::default().from_caller(owner.clone());
+        let Dispatched::Reply(reply) = session.receive(body, envelope, http) else {
             unreachable!("`initialize` has a reply")
         };
         if session.version().is_none() {
@@ -244,6 +251,7 @@ impl HttpSessions {
     pub(super) fn receive(
         &self,
         session: &Arc<HttpSession>,
+        caller: Owner,
         mut parts: Parts,
         body: &Bytes,
         envelope: Envelope<'_>,
@@ -261,7 +269,7 @@ impl HttpSessions {
         };
         let resumes = session.session.version() == Some(LEGACY[0]);
         parts.extensions.insert(ReplyStream(resumes.then(|| Arc::clone(&request.stream))));
-        let http = Http::new(parts.headers, parts.extensions);
+        let http = Http::new(parts.headers, parts.extensions).from_caller(caller);
         let mut call = match session.session.receive(body, envelope, http) {
             Dispatched::Stream(call) => call,
             Dispatched::Reply(reply) => return json(reply),
@@ -302,7 +310,8 @@ impl HttpSessions {
 
     /// Takes a batch, which only protocol version 2025-03-26 has. The replies are events.
     pub(super) fn post_batch(&self, parts: &Parts, body: &Bytes) -> Result<Response<ResponseBody>, HttpRefusal> {
-        let session = self.find(&parts.headers, &owner_of(&self.engine, parts)?, false)?;
+        let owner = owner_of(&self.engine, parts)?;
+        let session = self.find(&parts.headers, &owner, false)?;
         if session.session.version() != Some("2025-03-26") {
             let reason = "batches are only in protocol version 2025-03-26: send one message per request";
             return Err(HttpRefusal::new(StatusCode::BAD_REQUEST, reason));
@@ -314,7 +323,7 @@ impl HttpSessions {
         let (mut replies, mut streams) = (Vec::new(), Vec::new());
         for message in messages {
             let response = match Envelope::read(&message, most) {
-                Ok(envelope) => self.receive(&session, parts.clone(), &message, envelope),
+                Ok(envelope) => self.receive(&session, owner.clone(), parts.clone(), &message, envelope),
                 Err(bad) => json(error_reply(bad.id.as_deref(), &bad.error)),
             };
             match response.headers().get(header::CONTENT_TYPE).map(|kind| kind == "application/json") {

@@ -42,7 +42,7 @@ where
         loop {
             match self.lines.next() {
                 Some(Ok(line)) if line.trim_ascii().is_empty() => {}
-                Some(Ok(line)) => return Ok(Received::Whole(line, Http::default(), Held::default())),
+                Some(Ok(line)) => return Ok(Received::Whole(line, Http::over_stdio(), Held::default())),
                 Some(Err(beginning)) => return Ok(Received::TooLong(beginning)),
                 None if self.is_closed => return Ok(Received::End),
                 None => {
