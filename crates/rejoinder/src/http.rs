@@ -143,7 +143,8 @@ impl Config {
     /// Accepts requests from web pages of this origin, such as `https://app.example.com`, and sends browsers the CORS
     /// headers for it. `*` means every origin.
     ///
-    /// Requests without an origin (not from a browser) and from pages on a loopback address are always accepted, but a
+    /// A WebSocket can be opened without an origin (not from a browser), by pages of its own address, and by pages that are
+    /// named here. Other requests without an origin and from pages on a loopback address are always accepted, but a
     /// browser lets a page on another port send them only if its origin is allowed here: `http://localhost:6274`, for
     /// example. Cookies are never accepted.
     pub fn allow_origin(mut self, origin: impl Into<String>) -> Self {

@@ -20,7 +20,7 @@ use crate::{
     error::Failed,
     item::Output,
     model::{CallToolResult, ContentBlock, ResultType},
-    server::{CacheScope, Engine, Page, Refusal, ReplySubject, TargetKind},
+    server::{CacheHints, CacheScope, Engine, Page, Refusal, ReplySubject, TargetKind},
 };
 
 /// The key of the `_meta` of every result under which the server says who it is.
@@ -257,7 +257,9 @@ impl Writer {
         }
         let mut tail = Vec::new();
         if self.era == Era::Stateless {
-            let hints = self.engine.options.list_hints;
+            // The next request may find other gates open.
+            let default = if page.is_gated { CacheHints::CONTENTS } else { CacheHints::LISTS };
+            let hints = self.engine.options.list_hints.unwrap_or(default);
             tail = format!(",\"ttlMs\":{},\"cacheScope\":", hints.ttl_ms).into_bytes();
             json(&mut tail, &if page.is_gated { CacheScope::Private } else { hints.scope });
         }
@@ -268,11 +270,12 @@ impl Writer {
 
     pub(super) fn discovered(&self) -> RpcReply {
         let engine = &self.engine;
+        let hints = engine.options.list_hints.unwrap_or(CacheHints::LISTS);
         let mut result = json!({
             "supportedVersions": supported(engine.options.sessions),
             "capabilities": engine.capabilities,
-            "ttlMs": engine.options.list_hints.ttl_ms,
-            "cacheScope": engine.options.list_hints.scope,
+            "ttlMs": hints.ttl_ms,
+            "cacheScope": hints.scope,
         });
         if let Some(instructions) = &engine.instructions {
             result["instructions"] = instructions.as_str().into();

@@ -466,9 +466,10 @@ impl Server {
         self
     }
 
-    /// How long clients may cache lists; [`CacheHints::LISTS`] by default.
+    /// How long clients may cache lists; [`CacheHints::LISTS`] by default. Unless this is set, they do not cache lists
+    /// with gates, which may decide otherwise for the next request.
     pub fn cache_lists(mut self, hints: CacheHints) -> Self {
-        self.options.list_hints = hints;
+        self.options.list_hints = Some(hints);
         self
     }
 

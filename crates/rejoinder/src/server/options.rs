@@ -14,7 +14,8 @@ use crate::{
 #[derive(Debug, Clone)]
 pub(crate) struct ServerOptions {
     pub(crate) page_size: usize,
-    pub(crate) list_hints: CacheHints,
+    /// What the author says about lists.
+    pub(crate) list_hints: Option<CacheHints>,
     pub(crate) contents_hints: CacheHints,
     pub(crate) sessions: bool,
     pub(crate) strict_arguments: bool,
@@ -37,7 +38,7 @@ impl Default for ServerOptions {
     fn default() -> Self {
         Self {
             page_size: 1000,
-            list_hints: CacheHints::LISTS,
+            list_hints: None,
             contents_hints: CacheHints::CONTENTS,
             sessions: true,
             strict_arguments: false,

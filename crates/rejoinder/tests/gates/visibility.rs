@@ -117,6 +117,21 @@ async fn lists_with_gates_are_for_the_caller_only() {
     assert_eq!(read["cacheScope"], "private");
 }
 
+#[tokio::test]
+async fn u3_4_lists_with_gates_are_not_cached_unless_the_author_says_so() {
+    let hints = rejoinder::server::CacheHints { ttl_ms: 1000, scope: rejoinder::server::CacheScope::Private };
+    let gated = || Server::new("plans", "1").tools(tools![everyday_tool, t2]).prompts([]);
+    for (server, method, expected) in [
+        (gated(), "tools/list", 0),
+        (gated(), "prompts/list", 60_000),
+        (gated().cache_lists(hints), "tools/list", 1000),
+        (Server::new("plain", "1").tools(tools![everyday_tool]), "tools/list", 60_000),
+    ] {
+        let listed = Client::new(server).request(method, json!({})).await.unwrap();
+        assert_eq!(listed["ttlMs"], expected, "{method}");
+    }
+}
+
 #[tool]
 async fn t1() {}
 #[tool(enabled = is_pro)]

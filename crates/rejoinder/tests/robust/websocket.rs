@@ -287,12 +287,16 @@ async fn what_is_not_a_message_closes_the_connection_with_a_code_that_says_why()
 #[tokio::test]
 async fn l25_a_foreign_page_cannot_open_a_websocket() {
     let host = Host::start_at(everywhere().allow_origin("https://app.example"), |server| server).await;
+    let own = format!("http://localhost:{}", host.address.port());
     let cases = [
         ("origin", "https://evil.example", 403),
         ("origin", "null", 403),
         ("host", "evil.example", 403),
         ("origin", "https://app.example", 101),
-        ("origin", "http://localhost:3000", 101),
+        // A3-M4: no rule of the browser keeps other pages of this machine from it.
+        ("origin", "http://localhost:3000", 403),
+        ("origin", "http://127.0.0.1", 403),
+        ("origin", &*own, 101),
     ];
     for (name, value, status) in cases {
         let mut request = upgrade(&host);

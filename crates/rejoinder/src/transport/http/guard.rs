@@ -7,7 +7,12 @@ use crate::http::Config;
 
 /// Checks the host that a request is for, in its target and in its `Host` header, and its `Origin` header. Returns the
 /// origin if it is that of a web page that `Config::allow_origin` names.
-pub(super) fn check(headers: &HeaderMap, uri: &Uri, config: &Config) -> Result<Option<PageOrigin>, &'static str> {
+pub(super) fn check(
+    headers: &HeaderMap,
+    uri: &Uri,
+    config: &Config,
+    is_websocket: bool,
+) -> Result<Option<PageOrigin>, &'static str> {
     if !config.any_host {
         let mut hosts = headers.get_all(header::HOST).iter();
         let host = match (hosts.next(), hosts.next()) {
@@ -28,8 +33,13 @@ pub(super) fn check(headers: &HeaderMap, uri: &Uri, config: &Config) -> Result<O
     if text.is_some_and(|text| is_origin_named(text, config)) {
         return Ok(Some(PageOrigin(origin.clone())));
     }
-    // Pages of this machine may send requests without being named, but then the browser applies its own rules to them.
-    if text.is_some_and(is_local_page) {
+    // Pages of this machine may send requests without being named, but then the browser applies its own rules to them. It has
+    // none for WebSockets, which only the pages of this very address may open.
+    let is_own = |text: &str| {
+        let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+        text.split_once("://").is_some_and(|(_, origin)| host.is_some_and(|host| host.eq_ignore_ascii_case(origin)))
+    };
+    if text.is_some_and(|text| is_local_page(text) && (!is_websocket || is_own(text))) {
         return Ok(None);
     }
     Err("the origin in the Origin header is not allowed; see `http::Config::allow_origin`")
@@ -105,7 +115,11 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(header::HOST, HeaderValue::from_static("localhost"));
         for (target, is_served) in [("http://localhost:1/mcp", true), ("http://evil.example/mcp", false)] {
-            assert_eq!(check(&headers, &Uri::from_static(target), &Config::default()).is_ok(), is_served, "{target}");
+            assert_eq!(
+                check(&headers, &Uri::from_static(target), &Config::default(), false).is_ok(),
+                is_served,
+                "{target}"
+            );
         }
     }
 
@@ -115,7 +129,7 @@ mod tests {
         if let Some(origin) = origin {
             headers.insert(header::ORIGIN, origin.parse().expect("a header"));
         }
-        check(&headers, &Uri::from_static("/mcp"), config).is_ok()
+        check(&headers, &Uri::from_static("/mcp"), config, false).is_ok()
     }
 
     #[test]

@@ -78,6 +78,15 @@ enum HttpTransport {
     Elsewhere,
 }
 
+impl HttpTransport {
+    fn is_websocket(self) -> bool {
+        #[cfg(feature = "ws")]
+        return matches!(self, Self::WebSocket);
+        #[cfg(not(feature = "ws"))]
+        return false;
+    }
+}
+
 /// What all routes of a server share.
 pub(in crate::transport) struct Endpoint {
     pub(super) engine: Arc<Engine>,
@@ -221,7 +230,7 @@ impl McpService {
             let config = &self.0.engine.options.http;
             // A client that waits for `100 Continue` does not send the body of a refused request.
             let waits = parts.headers.contains_key(header::EXPECT);
-            let page = guard::check(&parts.headers, &parts.uri, config);
+            let page = guard::check(&parts.headers, &parts.uri, config, self.1.is_websocket());
             let answered = match &page {
                 _ if matches!(self.1, HttpTransport::Elsewhere) => Ok(self.elsewhere(&parts)),
                 Ok(page) => self.answer(&mut parts, &mut body, page.is_some()).await,
