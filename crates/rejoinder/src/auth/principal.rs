@@ -167,6 +167,11 @@ impl Principal {
         self.0.claims.get(name)
     }
 
+    /// Whether what proves its identity has expired.
+    pub(crate) fn is_expired(&self) -> bool {
+        self.0.expires.is_some_and(|expires| expires <= SystemTime::now())
+    }
+
     /// When what proves its identity expires.
     pub fn expires(&self) -> Option<SystemTime> {
         self.0.expires

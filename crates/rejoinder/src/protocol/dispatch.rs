@@ -260,6 +260,7 @@ impl Request<'_> {
             }
             return Err(Answered::Result(result));
         }
+        session.renew(http.caller.as_ref());
         let (info, client, questions) = session.call()?;
         let operation = self.operation(method, None)?;
         if let Operation::Call(target) = &operation {

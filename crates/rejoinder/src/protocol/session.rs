@@ -7,6 +7,7 @@ use std::{
     collections::{HashMap, VecDeque},
     future::poll_fn,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::SystemTime,
 };
 
 use bytes::Bytes;
@@ -30,8 +31,10 @@ use super::{
 use crate::{
     BoxFuture,
     ask::Question,
+    auth::Principal,
     call::{Capabilities, Era, Level, RequestInfo},
     error::CallError,
+    lock,
     model::Implementation,
     rounds::SessionClient,
     server::{ChangeFilter, Engine, Listener, TargetKind},
@@ -45,6 +48,8 @@ pub(crate) struct Session {
     id: Option<Arc<str>>,
     /// The changes of lists and resources that the client hears about.
     changes: Listener,
+    /// When the credentials expire with which it hears about them.
+    expires: Mutex<Option<SystemTime>>,
     /// Whether it lasts for one request only, so that nothing can be announced in it.
     is_for_one_request: bool,
     state: Mutex<SessionState>,
@@ -117,7 +122,16 @@ impl Session {
         };
         let changes = engine.subscribe(filter);
         let (engine, id) = (Arc::clone(engine), id.map(Arc::from));
-        Self { engine, id, changes, is_for_one_request: false, state: Mutex::new(state), expects_more: Notify::new() }
+        let expires = Mutex::default();
+        Self {
+            engine,
+            id,
+            changes,
+            expires,
+            is_for_one_request: false,
+            state: Mutex::new(state),
+            expects_more: Notify::new(),
+        }
     }
 
     /// A session for one request. If the request does not begin it, the client has this version, and its capabilities are not
@@ -242,7 +256,16 @@ impl Session {
         if self.engine.identify(&mut info).is_err() {
             return;
         }
+        *lock(&self.expires) = info.principal.as_ref().and_then(Principal::expires);
         self.changes.listen_as(info);
+    }
+
+    /// Goes on hearing about changes with the credentials of a request, if they are newer.
+    pub(super) fn renew(&self, caller: Option<&Principal>) {
+        let Some((caller, until)) = caller.and_then(|caller| Some((caller, caller.expires()?))) else { return };
+        if lock(&self.expires).as_mut().is_some_and(|expires| std::mem::replace(expires, until.max(*expires)) < until) {
+            self.changes.renew(caller.clone());
+        }
     }
 
     /// Takes the answer to a question, or the error instead of one.

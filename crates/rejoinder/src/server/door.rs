@@ -3,12 +3,7 @@
 //! What must hold for every call is written here, once and in this order: the caller, the middleware, the item, the state,
 //! the arguments, the run. Other code of the author (a `Deserialize`, a resolver, the function) runs only in the last two.
 
-use std::{
-    fmt,
-    panic::AssertUnwindSafe,
-    sync::Arc,
-    time::{Duration, SystemTime},
-};
+use std::{fmt, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures_util::FutureExt;
 
@@ -376,8 +371,7 @@ impl Engine {
             request.principal = caller.map_err(|Panicked| Refusal::Panicked("Server::principal"))?;
         }
         // A connection may outlive the credentials that it was opened with.
-        let expires = request.principal.as_ref().and_then(Principal::expires);
-        if expires.is_some_and(|expires| expires <= SystemTime::now()) {
+        if request.principal.as_ref().is_some_and(Principal::is_expired) {
             return Err(Refusal::Expired);
         }
         Ok(())

@@ -105,7 +105,7 @@ struct Waiting {
     changes: BTreeSet<Change>,
     waker: Option<Waker>,
     /// Of one that came with `subscriptions/listen`, not with a session.
-    _slot: Held,
+    slot: Held,
 }
 
 impl Hub {
@@ -170,9 +170,7 @@ impl Engine {
         let mut listeners = self.hub.listeners();
         let id = listeners.next_id;
         listeners.next_id += 1;
-        listeners
-            .by_id
-            .insert(id, Waiting { request, filter, held, changes: BTreeSet::new(), waker: None, _slot: slot });
+        listeners.by_id.insert(id, Waiting { request, filter, held, changes: BTreeSet::new(), waker: None, slot });
         Listener { engine: Arc::clone(self), id, deciding: Mutex::default() }
     }
 }
@@ -206,6 +204,13 @@ impl Listener {
         drop((listeners, before));
     }
 
+    /// Goes on with newer credentials of the same caller.
+    pub(crate) fn renew(&self, caller: Principal) {
+        let mut listeners = self.engine.hub.listeners();
+        let before = listeners.waiting(self.id).request.principal.replace(caller);
+        drop((listeners, before));
+    }
+
     /// The next change that the listener may hear about; `None` when the server ends the subscription.
     pub(crate) fn poll_change(&self, cx: &Context<'_>) -> Poll<Option<Change>> {
         let Callback(deciding) = &mut *lock(&self.deciding);
@@ -232,6 +237,13 @@ impl Listener {
         let mut listeners = self.engine.hub.listeners();
         let closed = listeners.closed;
         let Some(waiting) = listeners.by_id.get_mut(&self.id) else { return Poll::Ready(None) };
+        if waiting.request.principal.as_ref().is_some_and(Principal::is_expired) {
+            waiting.changes.clear();
+            // A session goes on: its next request may bring newer credentials.
+            if waiting.slot.is_counted() {
+                return Poll::Ready(None);
+            }
+        }
         match waiting.changes.pop_first() {
             Some(change) => Poll::Ready(Some((change, waiting.request.clone()))),
             None if closed => Poll::Ready(None),
@@ -273,6 +285,8 @@ impl Drop for Listener {
 
 #[cfg(test)]
 mod tests {
+    use std::time::SystemTime;
+
     use super::*;
     use crate::{Server, auth::BudgetFull, server::Limits};
 
@@ -296,6 +310,25 @@ mod tests {
 
     fn request_of(caller: &Principal) -> RequestInfo {
         RequestInfo { principal: Some(caller.clone()), ..RequestInfo::default() }
+    }
+
+    #[test]
+    fn r3_l4_nobody_listens_with_credentials_that_have_expired() {
+        let engine = engine();
+        let cx = Context::from_waker(Waker::noop());
+        let ada = Principal::new("ada");
+        let expired = request_of(&ada.clone().with_expiry(SystemTime::UNIX_EPOCH));
+        let filter = || ChangeFilter { lists: [true; 3], ..ChangeFilter::default() };
+        let subscription = engine.listen(filter(), expired.clone()).expect("there is room");
+        let session = engine.subscribe(filter());
+        session.listen_as(expired);
+        engine.hub.notify(&Change::List(TargetKind::Tool));
+        assert_eq!(subscription.poll_change(&cx), Poll::Ready(None), "it has ended");
+        assert_eq!(session.poll_change(&cx), Poll::Pending, "it hears nothing");
+        session.renew(ada);
+        assert_eq!(session.poll_change(&cx), Poll::Pending, "nothing of before");
+        engine.hub.notify(&Change::List(TargetKind::Prompt));
+        assert_eq!(session.poll_change(&cx), Poll::Ready(Some(Change::List(TargetKind::Prompt))));
     }
 
     #[test]
