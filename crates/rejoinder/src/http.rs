@@ -336,6 +336,13 @@ impl Config {
         mistakes.extend(self.auth.iter().flat_map(|auth| auth.mistakes()).map(|mistake| ("auth", mistake)));
         mistakes
     }
+
+    /// Tells `Auth` under which addresses clients know the server.
+    #[cfg(feature = "auth")]
+    pub(crate) fn name_addresses(&self) {
+        let others = [&self.websocket, &self.sse].into_iter().flatten();
+        self.auth.iter().for_each(|auth| auth.serve_at(&self.path, others.clone()));
+    }
 }
 
 /// The address that a request comes from, for the log of refused requests. `serve_http` puts it into the extensions of each

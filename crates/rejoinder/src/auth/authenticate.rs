@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     fmt,
     path::PathBuf,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, OnceLock},
     time::SystemTime,
 };
 
@@ -47,6 +47,8 @@ pub struct Auth {
     /// The address of the endpoint, as far as it is known.
     pub(crate) resource: Option<String>,
     authorization_server: Option<String>,
+    /// The addresses of the other paths of the server, if the audience is an address.
+    other_audiences: OnceLock<Vec<String>>,
     verified: VerifiedTokens,
     pub(crate) refusals: RefusalLog<AuthRefusal>,
     /// Settings that can never work.
@@ -94,6 +96,7 @@ impl Auth {
             required_scopes: Vec::new(),
             resource,
             authorization_server: None,
+            other_audiences: OnceLock::new(),
             verified: VerifiedTokens::default(),
             refusals: RefusalLog::default(),
             mistakes: Vec::new(),
@@ -248,6 +251,19 @@ impl Auth {
         self
     }
 
+    /// Accepts tokens for the other paths of the server, too: clients ask for a token for the address that they know.
+    pub(crate) fn serve_at<'a>(&self, path: &str, others: impl Iterator<Item = &'a String>) {
+        let audience = match &self.method {
+            AuthMethod::Jwt(expected, _) => &expected.audience,
+            AuthMethod::Introspection(endpoint) => &endpoint.audience,
+            AuthMethod::ApiKey(..) => return,
+        };
+        if self.resource.as_ref() == Some(audience) {
+            let others = others.filter_map(|other| sibling(audience, path, other));
+            self.other_audiences.get_or_init(|| others.collect());
+        }
+    }
+
     /// Settings that can never work.
     pub(crate) fn mistakes(&self) -> Vec<String> {
         let mut mistakes = self.mistakes.clone();
@@ -305,8 +321,9 @@ impl Auth {
         let caller = match known {
             Some(caller) => caller,
             None => {
+                let others = self.other_audiences.get().map_or(&[][..], Vec::as_slice);
                 // In a box: nearly every token has been verified before.
-                let caller = Box::pin(self.method.verify(credentials)).await?;
+                let caller = Box::pin(self.method.verify(credentials, others)).await?;
                 self.verified.insert(id, &caller, &self.method);
                 caller
             }
@@ -343,17 +360,23 @@ impl Auth {
 }
 
 impl AuthMethod {
-    async fn verify(&self, token: &str) -> Result<Principal, AuthRefusal> {
+    async fn verify(&self, token: &str, others: &[String]) -> Result<Principal, AuthRefusal> {
         match self {
             Self::Jwt(expected, keys) => {
                 let token = SignedToken::read(token)?;
                 let keys = keys.for_token(&token).await.ok_or(AuthRefusal::Unavailable)?;
-                token.verify(&keys, expected)
+                token.verify(&keys, expected, others)
             }
-            Self::Introspection(endpoint) => endpoint.verify(token).await,
+            Self::Introspection(endpoint) => endpoint.verify(token, others).await,
             Self::ApiKey(..) => Err(AuthRefusal::Invalid("the key is not known")),
         }
     }
+}
+
+/// The address of another path, where `url` is that of `path`; `None` if it does not end like this, as behind a proxy.
+pub(crate) fn sibling(url: &str, path: &str, other: &str) -> Option<String> {
+    let base = url.trim_end_matches('/').strip_suffix(path.trim_end_matches('/'))?;
+    if path == other { Some(url.to_owned()) } else { Some(format!("{base}{other}")) }
 }
 
 /// What identifies a token or a key, without the token or key.

@@ -36,7 +36,7 @@ impl Introspection {
     }
 
     /// Asks the issuer about a token.
-    pub(super) async fn verify(&self, token: &str) -> Result<Principal, AuthRefusal> {
+    pub(super) async fn verify(&self, token: &str, others: &[String]) -> Result<Principal, AuthRefusal> {
         let no_answer = |error: &dyn fmt::Display| {
             tracing::warn!(url = self.url, %error, "cannot introspect a token");
             AuthRefusal::Unavailable
@@ -69,7 +69,7 @@ impl Introspection {
         }
         // So that two endpoints never speak of the same caller.
         claims.entry("iss").or_insert_with(|| self.url.clone().into());
-        principal(claims, &self.audience)
+        principal(claims, &self.audience, others)
     }
 }
 

@@ -183,7 +183,12 @@ impl<'a> SignedToken<'a> {
     }
 
     /// Checks the signature with the key of the issuer, and then what the token says.
-    pub(super) fn verify(&self, keys: &[VerifyingKey], expected: &Expected) -> Result<Principal, AuthRefusal> {
+    pub(super) fn verify(
+        &self,
+        keys: &[VerifyingKey],
+        expected: &Expected,
+        others: &[String],
+    ) -> Result<Principal, AuthRefusal> {
         let mut fitting = keys.iter().filter(|key| key.is_for(self));
         let key = match (fitting.next(), fitting.next()) {
             (None, _) => return Err(AuthRefusal::Invalid("the token's key is not one of its issuer")),
@@ -202,7 +207,7 @@ impl<'a> SignedToken<'a> {
         if !claims.contains_key("exp") {
             return Err(EXPIRED);
         }
-        principal(claims, &expected.audience)
+        principal(claims, &expected.audience, others)
     }
 }
 
@@ -213,14 +218,14 @@ pub(super) struct Expected {
     pub(super) audience: String,
 }
 
-/// The caller that these claims are about, if they hold now and here.
-pub(super) fn principal(claims: JsonObject, audience: &str) -> Result<Principal, AuthRefusal> {
+/// The caller that these claims are about, if they hold now and here: for this audience, or one of the others.
+pub(super) fn principal(claims: JsonObject, audience: &str, others: &[String]) -> Result<Principal, AuthRefusal> {
     let now = SystemTime::now();
     let text = |name: &str| claims.get(name).and_then(Value::as_str).map(str::to_owned);
+    let is_ours = |one: &Value| one == audience || others.iter().any(|other| one == other);
     let is_here = match claims.get("aud") {
-        Some(Value::String(one)) => one == audience,
-        Some(Value::Array(several)) => several.iter().any(|one| one == audience),
-        _ => false,
+        Some(Value::Array(several)) => several.iter().any(is_ours),
+        one => one.is_some_and(is_ours),
     };
     if !is_here {
         return Err(AuthRefusal::Invalid("the token is for another audience"));

@@ -16,6 +16,6 @@ mod principal;
 #[cfg(feature = "auth")]
 pub use authenticate::Auth;
 #[cfg(feature = "auth")]
-pub(crate) use authenticate::AuthRefusal;
+pub(crate) use authenticate::{AuthRefusal, sibling};
 pub(crate) use budget::{Budget, BudgetFull, Budgets, CALLS, Held, quarter};
 pub use principal::Principal;

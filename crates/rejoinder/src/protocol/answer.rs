@@ -67,6 +67,11 @@ impl Stream {
         }
     }
 
+    /// Whether gates and middleware have let it in.
+    pub(crate) fn is_decided(&self) -> bool {
+        !matches!(self.running, Started::Gated(_) | Started::Wrapped(_))
+    }
+
     /// The next message; after [`Frame::Last`] there is none.
     pub(crate) fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Frame> {
         let is_over = self.questions.as_ref().is_some_and(|open| open.last.is_some());

@@ -207,8 +207,11 @@ impl Writer {
             Refusal::Full(full) => (stateless(full.status()), Vec::new()),
             Refusal::Stopping => (stateless(StatusCode::SERVICE_UNAVAILABLE), Vec::new()),
             Refusal::Expired => (stateless(StatusCode::UNAUTHORIZED), Vec::new()),
-            // Clients of both eras know what to do.
-            Refusal::InsufficientScope(scopes) => (Some(StatusCode::FORBIDDEN), scopes.clone()),
+            // Clients of both eras ask their user for more. Where they cannot, some of them end at such a status.
+            Refusal::InsufficientScope(scopes) if self.engine.options.can_step_up() => {
+                (Some(StatusCode::FORBIDDEN), scopes.clone())
+            }
+            Refusal::InsufficientScope(_) => (Some(StatusCode::OK), Vec::new()),
             _ => (None, Vec::new()),
         };
         let is_resource = matches!(refusal, Refusal::Unknown { kind: TargetKind::Resource, .. });

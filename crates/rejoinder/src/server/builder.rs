@@ -790,6 +790,8 @@ impl Server {
         let answer_bytes = answer_bytes.map_err(|mistake| check.report("`Limits::answers_size`", mistake)).ok();
         let (registry, warnings) = check.finish()?;
 
+        #[cfg(feature = "auth")]
+        self.options.http.name_addresses();
         let (seal, answer_bytes) = seal.zip(answer_bytes).expect("their mistakes were reported");
         let seal = Arc::new(seal);
         let rounds = self.options.state.rounds;

@@ -58,6 +58,14 @@ impl Default for ServerOptions {
 }
 
 impl ServerOptions {
+    /// Whether a client can get a token with more scopes, if it is told that it needs one.
+    pub(crate) fn can_step_up(&self) -> bool {
+        #[cfg(feature = "auth")]
+        return self.http.auth.as_ref().is_some_and(|auth| auth.is_oauth());
+        #[cfg(not(feature = "auth"))]
+        return false;
+    }
+
     /// Whether the server itself can find out who calls.
     pub(super) fn can_identify(&self) -> bool {
         #[cfg(feature = "auth")]

@@ -89,6 +89,7 @@ impl Reply {
 
 /// Sends a request with these headers besides those of every request.
 pub(crate) async fn send(service: &McpService, method: Method, headers: &[(&str, &str)], body: String) -> Reply {
+    let is_post = method == Method::POST;
     let mut request = Request::builder().method(method).uri("/mcp").header("host", "localhost");
     if !headers.iter().any(|(name, _)| *name == "accept") {
         request = request.header("accept", "application/json, text/event-stream");
@@ -99,8 +100,13 @@ pub(crate) async fn send(service: &McpService, method: Method, headers: &[(&str,
     }
     let response = service.clone().call(request.body(Full::from(body)).unwrap()).await.unwrap();
     let (head, body) = response.into_parts();
-    let body = if head.headers.get("content-type").is_some_and(|kind| kind == "application/json") {
+    let is = |kind: &str| head.headers.get("content-type").is_some_and(|sent| sent == kind);
+    let body = if is("application/json") {
         serde_json::from_slice(&body.collect().await.unwrap().to_bytes()).unwrap_or_default()
+    } else if is("text/event-stream") && is_post {
+        let events = String::from_utf8(body.collect().await.unwrap().to_bytes().to_vec()).unwrap();
+        let last = events.lines().filter_map(|line| line.strip_prefix("data: ")).next_back();
+        serde_json::from_str(last.unwrap_or_default()).unwrap_or_default()
     } else {
         Value::Null
     };

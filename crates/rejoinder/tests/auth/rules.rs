@@ -1,13 +1,19 @@
 //! What the MCP authorization specification demands of a server.
 
 use http::Method;
-use rejoinder::{auth::Auth, http as transport, prelude::*, testing::Client};
+use rejoinder::{
+    auth::{Auth, Principal},
+    http::{self as transport, McpService},
+    middleware::{Next, OperationRequest},
+    prelude::*,
+    testing::Client,
+};
 use serde_json::{Value, json};
 
 use crate::{
-    AUDIENCE, call, initialize,
+    AUDIENCE, Reply, call, initialize,
     issuer::{Issuer, now},
-    send, server, service, whoami_with,
+    send, server, server_at, service, whoami_with,
 };
 
 const METADATA: &str = r#"resource_metadata="https://mcp.example/.well-known/oauth-protected-resource/mcp""#;
@@ -119,7 +125,8 @@ async fn a_server_with_its_own_address_serves_the_document_at_its_well_known_pat
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (logged, _guard) = crate::logged::Logged::here();
-    tokio::spawn(server(issuer.auth()).build().unwrap().serve_http(listener));
+    let http = transport::Config::new().auth(issuer.auth()).websocket("/mcp/ws").sse("/sse");
+    tokio::spawn(server_at(http).build().unwrap().serve_http(listener));
     let get = async |path: &str, token: &str| {
         let mut stream = TcpStream::connect(address).await.unwrap();
         let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{token}\r\n");
@@ -128,9 +135,20 @@ async fn a_server_with_its_own_address_serves_the_document_at_its_well_known_pat
         stream.read_to_string(&mut reply).await.unwrap();
         reply
     };
-    for path in ["", "/", "/mcp"] {
+    for path in ["", "/", "/mcp", "/mcp/ws", "/sse"] {
         let reply = get(&format!("/.well-known/oauth-protected-resource{path}"), "").await;
-        assert!(reply.starts_with("HTTP/1.1 200") && reply.contains(AUDIENCE), "{reply}");
+        let own = if path.len() > 1 { format!("https://mcp.example{path}") } else { AUDIENCE.to_owned() };
+        let named = format!(r#""resource":"{own}""#);
+        assert!(reply.starts_with("HTTP/1.1 200") && reply.contains(&named), "{path}: {reply}");
+    }
+    // C3-4: each path names its own document, and takes a token for its own address.
+    for path in ["/mcp", "/mcp/ws", "/sse"] {
+        let reply = get(path, "").await;
+        let document = format!("https://mcp.example/.well-known/oauth-protected-resource{path}\"");
+        assert!(reply.starts_with("HTTP/1.1 401") && reply.contains(&document), "{path}: {reply}");
+        let token = issuer.token_with(json!({ "aud": format!("https://mcp.example{path}") }));
+        let reply = get(path, &format!("Accept: text/plain\r\nAuthorization: Bearer {token}\r\n")).await;
+        assert!(!reply.starts_with("HTTP/1.1 401"), "{path}: {reply}");
     }
     assert!(get("/.well-known/oauth-protected-resource/other", "").await.starts_with("HTTP/1.1 404"));
     assert!(get("/healthz", "").await.starts_with("HTTP/1.1 200"));
@@ -239,22 +257,69 @@ async fn a_scope_of_one_item_is_a_step_up() {
     }
 }
 
-#[tokio::test]
-async fn a_session_is_asked_for_more_scopes_too() {
-    let issuer = Issuer::start().await;
-    let service = service(issuer.auth());
-    let bearer = format!("Bearer {}", issuer.token());
-    let began = send(&service, Method::POST, &[("authorization", &bearer)], initialize()).await;
+#[resolver]
+async fn slow_gate() -> bool {
+    tokio::task::yield_now().await;
+    true
+}
+
+#[tool(enabled = slow_gate, scopes = ["files:write", "b"])]
+async fn write_behind_a_gate() -> &'static str {
+    "written"
+}
+
+/// Servers in which the door decides at once or after a while, with a tool that needs scopes.
+fn with_scopes(http: transport::Config) -> [(&'static str, Server); 3] {
+    let server = || server_at(http.clone()).tools(tools![write_behind_a_gate]);
+    let waits = server().middleware(async |request: OperationRequest, next: Next| {
+        tokio::task::yield_now().await;
+        next.run(request).await
+    });
+    [("write", server()), ("write_behind_a_gate", server()), ("write", waits)]
+}
+
+/// Calls a tool in each era.
+async fn in_each_era(service: &McpService, tool: &str, credentials: (&str, &str)) -> [Reply; 2] {
+    let began = send(service, Method::POST, &[credentials], initialize()).await;
     let session = began.headers["mcp-session-id"].to_str().unwrap();
-    let write = async |bearer: &str| {
-        let headers = [("authorization", bearer), ("mcp-session-id", session), ("mcp-protocol-version", "2025-11-25")];
-        let params = json!({ "name": "write", "arguments": {} });
-        let message = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params });
-        send(&service, Method::POST, &headers, message.to_string()).await
-    };
-    let refused = write(&bearer).await;
-    assert_eq!(refused.status, 403);
-    assert!(refused.challenge().ends_with(&format!(r#"scope="files:write b", {METADATA}"#)), "{refused:?}");
-    let more = format!("Bearer {}", issuer.token_with(json!({ "scope": "files:write b" })));
-    assert_eq!(write(&more).await.text(), "written");
+    let headers = [credentials, ("mcp-session-id", session), ("mcp-protocol-version", "2025-11-25")];
+    let params = json!({ "name": tool, "arguments": {} });
+    let message = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params });
+    let in_session = send(service, Method::POST, &headers, message.to_string()).await;
+    [call(service, tool, &[credentials], json!({})).await, in_session]
+}
+
+#[tokio::test]
+async fn r3_m7_a_caller_is_asked_for_more_scopes_however_long_the_door_takes() {
+    let issuer = Issuer::start().await;
+    let http = transport::Config::new().auth(issuer.auth());
+    for (tool, server) in with_scopes(http) {
+        let service = server.build().unwrap().into_service();
+        let bearer = |token: String| format!("Bearer {token}");
+        for refused in in_each_era(&service, tool, ("authorization", &bearer(issuer.token()))).await {
+            assert_eq!((refused.status.as_u16(), &refused.body["error"]["code"]), (403, &json!(-32600)), "{tool}");
+            assert!(refused.challenge().ends_with(&format!(r#"scope="files:write b", {METADATA}"#)), "{refused:?}");
+        }
+        let more = bearer(issuer.token_with(json!({ "scope": "files:write b" })));
+        for reply in in_each_era(&service, tool, ("authorization", &more)).await {
+            assert_eq!(reply.text(), "written", "{tool}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn c3_3_without_oauth_a_missing_scope_is_an_ordinary_error() {
+    let key = "ada's very long key";
+    let auth = Auth::api_key("x-api-key").key(key, Principal::new("ada"));
+    let by_key = with_scopes(transport::Config::new().auth(auth));
+    let by_function = with_scopes(transport::Config::new());
+    let by_function = by_function.map(|(tool, server)| (tool, server.principal(|_| Some(Principal::new("ada")))));
+    for (tool, server) in by_key.into_iter().chain(by_function) {
+        let service = server.build().unwrap().into_service();
+        for refused in in_each_era(&service, tool, ("x-api-key", key)).await {
+            assert_eq!((refused.status.as_u16(), &refused.body["error"]["code"]), (200, &json!(-32600)), "{tool}");
+            assert_eq!(refused.body["error"]["data"]["scopes"], json!(["files:write", "b"]));
+            assert!(!refused.headers.contains_key("www-authenticate"), "{refused:?}");
+        }
+    }
 }

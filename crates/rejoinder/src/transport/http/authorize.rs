@@ -10,12 +10,15 @@ use super::{
     service::{Endpoint, NeededScopes},
 };
 use crate::{
-    auth::{Auth, AuthRefusal},
+    auth::{Auth, AuthRefusal, sibling},
     http::PeerAddress,
 };
 
 /// Where clients find out which issuer a server trusts (RFC 9728).
 pub(super) const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
+
+/// The host that a request names, and which of the server's paths it is for.
+pub(super) type Address<'a> = (Option<&'a str>, &'a str);
 
 impl Endpoint {
     /// Finds out who sends the request, and puts the caller into its extensions; otherwise the refusal.
@@ -29,21 +32,19 @@ impl Endpoint {
             }
             Err(refusal) => {
                 log(auth, refusal, parts);
-                Err(self.refuse(auth, refusal, host_of(parts).as_deref()))
+                Err(self.refuse(auth, refusal, (host_of(parts).as_deref(), self.path_of(parts))))
             }
         }
     }
 
     /// Where a call was refused because its caller lacks scopes: says where to get them, together with those that every
     /// request needs.
-    pub(super) fn complete_challenge(&self, auth: &Auth, response: &mut Response<ResponseBody>, host: Option<&str>) {
+    pub(super) fn complete_challenge(&self, auth: &Auth, response: &mut Response<ResponseBody>, at: Address<'_>) {
         let Some(NeededScopes(needed)) = response.extensions_mut().remove() else { return };
         tracing::warn!(scopes = needed.join(" "), "refused a call: its caller lacks a scope");
-        if auth.is_oauth() {
-            let mut scopes = auth.required_scopes.clone();
-            scopes.extend(needed.into_iter().filter(|scope| !auth.required_scopes.contains(scope)));
-            self.challenge(response, auth, Some(("insufficient_scope", "the caller lacks a scope")), &scopes, host);
-        }
+        let mut scopes = auth.required_scopes.clone();
+        scopes.extend(needed.into_iter().filter(|scope| !auth.required_scopes.contains(scope)));
+        self.challenge(response, auth, Some(("insufficient_scope", "the caller lacks a scope")), &scopes, at);
     }
 
     /// Sets `WWW-Authenticate`: for clients of an OAuth issuer, where to get a token and which.
@@ -53,13 +54,13 @@ impl Endpoint {
         auth: &Auth,
         error: Option<(&str, &str)>,
         scopes: &[String],
-        host: Option<&str>,
+        at: Address<'_>,
     ) {
         let challenge = if auth.is_oauth() {
             let mut parameters = Vec::new();
             parameters.extend(error.map(|(error, why)| format!(r#"error="{error}", error_description="{why}""#)));
             parameters.extend((!scopes.is_empty()).then(|| format!(r#"scope="{}""#, scopes.join(" "))));
-            parameters.push(format!(r#"resource_metadata="{}""#, self.metadata_url(auth, host)));
+            parameters.push(format!(r#"resource_metadata="{}""#, self.metadata_url(auth, at)));
             format!("Bearer {}", parameters.join(", "))
         } else {
             r#"ApiKey realm="mcp""#.to_owned()
@@ -69,7 +70,7 @@ impl Endpoint {
         }
     }
 
-    fn refuse(&self, auth: &Auth, refusal: AuthRefusal, host: Option<&str>) -> Response<ResponseBody> {
+    fn refuse(&self, auth: &Auth, refusal: AuthRefusal, at: Address<'_>) -> Response<ResponseBody> {
         let (status, error) = match refusal {
             AuthRefusal::Missing => (StatusCode::UNAUTHORIZED, None),
             AuthRefusal::Malformed => (StatusCode::BAD_REQUEST, Some("invalid_request")),
@@ -90,15 +91,23 @@ impl Endpoint {
         };
         let mut response = HttpRefusal::new(status, message.to_owned()).response(None);
         if refusal != AuthRefusal::Unavailable {
-            self.challenge(&mut response, auth, error.map(|error| (error, message)), &auth.required_scopes, host);
+            self.challenge(&mut response, auth, error.map(|error| (error, message)), &auth.required_scopes, at);
         }
         response
     }
 
-    /// The address of the endpoint: as it was given, or as the request names it, whose host has been checked.
-    fn resource_url(&self, auth: &Auth, host: Option<&str>) -> String {
+    /// Which of its paths a request is for; the endpoint's own, unless it is one of the others.
+    pub(super) fn path_of(&self, parts: &Parts) -> &str {
+        let (config, path) = (&self.engine.options.http, parts.uri.path());
+        let path = path.strip_prefix(WELL_KNOWN).unwrap_or(path).trim_end_matches('/');
+        let mut others = [&config.websocket, &config.sse].into_iter().flatten();
+        others.find(|other| other.trim_end_matches('/') == path).unwrap_or(&config.path)
+    }
+
+    /// The address of a path: as it was given, or as the request names it, whose host has been checked.
+    fn resource_url(&self, auth: &Auth, (host, path): Address<'_>) -> String {
         if let Some(url) = auth.resource.as_deref() {
-            return url.to_owned();
+            return sibling(url, &self.engine.options.http.path, path).unwrap_or_else(|| url.to_owned());
         }
         let host = host.unwrap_or("localhost");
         let is_local = ["localhost", "127.0.0.1", "[::1]"]
@@ -107,12 +116,12 @@ impl Endpoint {
         let scheme = if is_local { "http" } else { "https" };
         // What could end the quotes of a header is not part of a host.
         let host: String = host.chars().filter(|c| c.is_ascii_alphanumeric() || "-._:[]".contains(*c)).collect();
-        format!("{scheme}://{host}{}", self.engine.options.http.path)
+        format!("{scheme}://{host}{path}")
     }
 
     /// The address of the document about the endpoint: the well-known path stands before the endpoint's own.
-    fn metadata_url(&self, auth: &Auth, host: Option<&str>) -> String {
-        let resource = self.resource_url(auth, host);
+    fn metadata_url(&self, auth: &Auth, at: Address<'_>) -> String {
+        let resource = self.resource_url(auth, at);
         let start = resource.find("://").map_or(0, |at| at + 3);
         let end = resource[start..].find('/').map_or(resource.len(), |at| start + at);
         let (origin, path) = resource.split_at(end);
@@ -129,7 +138,7 @@ impl Endpoint {
             return Err(HttpRefusal::new(StatusCode::METHOD_NOT_ALLOWED, "this document is read with GET"));
         }
         let mut document = json!({
-            "resource": self.resource_url(auth, host_of(parts).as_deref()),
+            "resource": self.resource_url(auth, (host_of(parts).as_deref(), self.path_of(parts))),
             "authorization_servers": auth.token_source().as_slice(),
             "bearer_methods_supported": ["header"],
             "resource_name": self.engine.info.name,

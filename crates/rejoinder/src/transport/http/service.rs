@@ -189,9 +189,11 @@ impl McpService {
         }
         #[cfg(feature = "auth")]
         if config.auth.as_ref().is_some_and(|auth| auth.is_oauth())
-            && path
-                .strip_prefix(WELL_KNOWN)
-                .is_some_and(|rest| ["", endpoint.trim_end_matches('/')].contains(&rest.trim_end_matches('/')))
+            && path.strip_prefix(WELL_KNOWN).is_some_and(|rest| {
+                let mut others = [&config.websocket, &config.sse].into_iter().flatten();
+                let is = |path: &str| rest.trim_end_matches('/') == path.trim_end_matches('/');
+                is("") || is(endpoint) || others.any(|path| is(path))
+            })
         {
             return self.resource_metadata();
         }
@@ -278,9 +280,9 @@ impl McpService {
         if let (Some(auth), false) = (&endpoint.engine.options.http.auth, matches!(self.1, HttpTransport::Metadata)) {
             endpoint.authorize(auth, parts).await.map_err(Box::new)?;
             let host = auth.resource.as_deref().is_none().then(|| host_of(parts)).flatten();
-            let span = request_span(parts);
+            let (span, path) = (request_span(parts), endpoint.path_of(parts));
             let mut response = self.handle(parts, body).instrument(span.clone()).await?;
-            span.in_scope(|| endpoint.complete_challenge(auth, &mut response, host.as_deref()));
+            span.in_scope(|| endpoint.complete_challenge(auth, &mut response, (host.as_deref(), path)));
             return Ok(response);
         }
         self.handle(parts, body).await
@@ -563,14 +565,17 @@ pub(super) fn status(status: StatusCode) -> Response<ResponseBody> {
     response
 }
 
-pub(super) fn json(mut reply: RpcReply) -> Response<ResponseBody> {
-    let (status, scopes) = (reply.status, mem::take(&mut reply.scopes));
+pub(super) fn json(
+    #[cfg_attr(not(feature = "auth"), expect(unused_mut, reason = "nobody is asked for scopes"))] mut reply: RpcReply,
+) -> Response<ResponseBody> {
+    let status = reply.status;
+    #[cfg(feature = "auth")]
+    let scopes = mem::take(&mut reply.scopes);
     let mut response = Response::new(ResponseBody::reply(reply.into_body()));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    #[cfg(feature = "auth")]
     if !scopes.is_empty() {
-        ask_for(&mut response, &scopes);
-        #[cfg(feature = "auth")]
         response.extensions_mut().insert(NeededScopes(scopes));
     }
     response
@@ -580,14 +585,6 @@ pub(super) fn json(mut reply: RpcReply) -> Response<ResponseBody> {
 #[cfg(feature = "auth")]
 #[derive(Clone)]
 pub(super) struct NeededScopes(pub(super) Vec<String>);
-
-/// Tells the client which scopes to ask its user for (RFC 6750, section 3.1).
-fn ask_for(response: &mut Response<ResponseBody>, scopes: &[String]) {
-    let challenge = format!(r#"Bearer error="insufficient_scope", scope="{}""#, scopes.join(" "));
-    if let Ok(challenge) = HeaderValue::try_from(challenge) {
-        response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
-    }
-}
 
 pub(super) fn event_stream(body: ResponseBody) -> Response<ResponseBody> {
     let mut response = Response::new(body);

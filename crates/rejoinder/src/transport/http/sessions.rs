@@ -2,7 +2,7 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    future::ready,
+    future::{poll_fn, ready},
     sync::{Arc, Mutex, MutexGuard},
     task::{Context, Poll, Waker},
     time::Duration,
@@ -16,8 +16,9 @@ use futures_util::{
 };
 use http_body_util::BodyExt;
 use tokio::{
+    sync::oneshot,
     task::AbortHandle,
-    time::{Instant, sleep},
+    time::{Instant, sleep, timeout},
 };
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
@@ -34,8 +35,8 @@ use crate::{
     call::{Era, RequestInfo, held},
     lock,
     protocol::{
-        Dispatched, Envelope, Frame, Http, LEGACY, RequestKey, RpcError, Session, Stream, admit_request, batch,
-        cancelled_request, end_request, error_reply, random_id,
+        Dispatched, Envelope, Frame, Http, LEGACY, RequestKey, RpcError, RpcReply, Session, Stream, admit_request,
+        batch, cancelled_request, end_request, error_reply, random_id,
     },
     server::{Engine, Refusal},
 };
@@ -146,7 +147,7 @@ impl HttpSessions {
                 return self.begin(body, envelope, owner).map(Begun::Response);
             }
             let session = self.find(&parts.headers, &owner, begins)?;
-            Ok(Begun::Response(self.receive(&session, owner, parts, body, envelope)))
+            Ok(self.receive(&session, owner, parts, body, envelope, true))
         };
         begin().unwrap_or_else(|refusal: HttpRefusal| Begun::Response(refusal.response(id)))
     }
@@ -247,40 +248,41 @@ impl HttpSessions {
         Ok(response)
     }
 
-    /// Takes a message of a session.
-    pub(super) fn receive(
+    /// Takes a message of a session; `waits` says whether the status of the response may wait for the door.
+    fn receive(
         &self,
         session: &Arc<HttpSession>,
         caller: Owner,
         mut parts: Parts,
         body: &Bytes,
         envelope: Envelope<'_>,
-    ) -> Response<ResponseBody> {
+        waits: bool,
+    ) -> Begun {
         let Some(id) = envelope.id.filter(|_| envelope.method.is_some()) else {
             if let Some(cancelled) = cancelled_request(&envelope) {
                 session.cancel(&cancelled);
             }
             session.session.receive(body, envelope, Http::default());
-            return status(StatusCode::ACCEPTED);
+            return Begun::Response(status(StatusCode::ACCEPTED));
         };
         let request = match session.open_request(id, self.engine.options.http.max_calls_per_session) {
             Ok(request) => request,
-            Err(error) => return json(error_reply(Some(id), &error).with_status(StatusCode::OK)),
+            Err(error) => return Begun::Response(json(error_reply(Some(id), &error).with_status(StatusCode::OK))),
         };
         let resumes = session.session.version() == Some(LEGACY[0]);
         parts.extensions.insert(ReplyStream(resumes.then(|| Arc::clone(&request.stream))));
         let http = Http::new(parts.headers, parts.extensions).from_caller(caller);
         let mut call = match session.session.receive(body, envelope, http) {
             Dispatched::Stream(call) => call,
-            Dispatched::Reply(reply) => return json(reply),
-            Dispatched::Nothing => return status(StatusCode::ACCEPTED),
+            Dispatched::Reply(reply) => return Begun::Response(json(reply)),
+            Dispatched::Nothing => return Begun::Response(status(StatusCode::ACCEPTED)),
         };
         // One that does not end now is polled again, by its own task.
         let first = match call.poll_frame(&mut Context::from_waker(Waker::noop())) {
             Poll::Ready(Frame::Last(reply)) if reply.scopes.is_empty() => {
-                return json(reply.with_status(StatusCode::OK));
+                return Begun::Response(json(reply.with_status(StatusCode::OK)));
             }
-            Poll::Ready(Frame::Last(reply)) => return json(reply),
+            Poll::Ready(Frame::Last(reply)) => return Begun::Response(json(reply)),
             Poll::Ready(Frame::Notification(message)) => Some((false, message)),
             Poll::Ready(Frame::Request(message)) => Some((true, message)),
             Poll::Pending => None,
@@ -289,11 +291,15 @@ impl HttpSessions {
         if resumes {
             request.stream.send_retry(RETRY);
         }
+        let first_is_none = first.is_none();
         if let Some((is_kept, message)) = first {
             request.stream.push(is_kept, &message);
         }
         let key = Arc::clone(&request.key);
-        let task = tokio::spawn(request.run(call).in_current_span()).abort_handle();
+        let options = &self.engine.options;
+        let is_open = waits && first_is_none && !call.is_decided() && options.can_step_up();
+        let (refuse, refused): (Option<oneshot::Sender<RpcReply>>, _) = is_open.then(oneshot::channel).unzip();
+        let task = tokio::spawn(request.run(call, refuse).in_current_span()).abort_handle();
         let mut state = session.state();
         match end_request(&mut state.requests, &key) {
             Some((stream, _)) if !session.ended.is_cancelled() => {
@@ -305,7 +311,17 @@ impl HttpSessions {
                 task.abort();
             }
         }
-        event_stream(ResponseBody::events(events))
+        let Some(mut refused) = refused else { return Begun::Response(event_stream(ResponseBody::events(events))) };
+        // Clients ask their user for a scope only if the status says that it is missing.
+        let longest = options.http.stream_after;
+        Begun::Later(Box::pin(async move {
+            let reply = timeout(longest, &mut refused).await.ok().and_then(Result::ok);
+            refused.close();
+            match reply.or_else(|| refused.try_recv().ok()) {
+                Some(reply) => json(reply),
+                None => event_stream(ResponseBody::events(events)),
+            }
+        }))
     }
 
     /// Takes a batch, which only protocol version 2025-03-26 has. The replies are events.
@@ -323,7 +339,10 @@ impl HttpSessions {
         let (mut replies, mut streams) = (Vec::new(), Vec::new());
         for message in messages {
             let response = match Envelope::read(&message, most) {
-                Ok(envelope) => self.receive(&session, owner.clone(), parts.clone(), &message, envelope),
+                Ok(envelope) => match self.receive(&session, owner.clone(), parts.clone(), &message, envelope, false) {
+                    Begun::Response(response) => response,
+                    Begun::Later(_) => unreachable!("a batch does not wait"),
+                },
                 Err(bad) => json(error_reply(bad.id.as_deref(), &bad.error)),
             };
             match response.headers().get(header::CONTENT_TYPE).map(|kind| kind == "application/json") {
@@ -519,17 +538,29 @@ struct OpenRequest {
 
 impl OpenRequest {
     /// Runs a call to its end: in a task of its own, because it outlives the connection.
-    async fn run(self, mut call: Stream) {
+    /// While nothing has been decided about it, `refuse` takes the reply that decides about the status.
+    async fn run(self, mut call: Stream, mut refuse: Option<oneshot::Sender<RpcReply>>) {
         loop {
+            let frame = poll_fn(|cx| {
+                let polled = call.poll_frame(cx);
+                refuse.take_if(|_| polled.is_pending() && call.is_decided());
+                polled
+            });
             tokio::select! {
                 // What the call sent before it disconnects its client arrives before.
                 biased;
-                frame = call.frame() => match frame {
-                    Frame::Notification(message) => self.stream.send(false, &message).await,
-                    Frame::Request(message) => self.stream.send(true, &message).await,
-                    Frame::Last(reply) => {
-                        self.keep();
-                        self.stream.push_last(reply);
+                frame = frame => match (frame, refuse.take()) {
+                    (Frame::Notification(message), _) => self.stream.send(false, &message).await,
+                    (Frame::Request(message), _) => self.stream.send(true, &message).await,
+                    (Frame::Last(reply), refuse) => {
+                        let sent = match refuse {
+                            Some(refuse) if !reply.scopes.is_empty() => refuse.send(reply),
+                            _ => Err(reply),
+                        };
+                        if let Err(reply) = sent {
+                            self.keep();
+                            self.stream.push_last(reply);
+                        }
                         // Before the call: a server that stops waits for its calls, and then ends its sessions.
                         return drop(self);
                     }
