@@ -33,6 +33,7 @@ pub(crate) struct Budgets {
     pub(crate) questions: Budget,
     pub(crate) sessions: Budget,
     pub(crate) subscriptions: Budget,
+    pub(crate) background_tasks: Budget,
     /// The bytes that are held.
     pub(crate) bytes: Budget,
 }
@@ -46,6 +47,8 @@ struct Uses {
     what: &'static str,
     in_all: usize,
     of_caller: usize,
+    /// What anonymous callers may use together, where callers can be known.
+    of_anonymous: Option<usize>,
     /// How much each holder has for nothing.
     free: usize,
     used: AtomicUsize,
@@ -53,7 +56,7 @@ struct Uses {
     /// By the hash of the caller, so that a holder keeps nothing of its token. Nobody can choose a caller whose hash is that of
     /// another; two that have the same would share a limit.
     by_caller: Mutex<HashMap<u64, usize>>,
-    log: RefusalLog<bool>,
+    log: RefusalLog<Option<&'static str>>,
 }
 
 /// What is used; dropping it gives it back. The default is not counted.
@@ -68,23 +71,23 @@ pub(crate) struct Held {
 
 /// All that may be used is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
-#[error("too many {what}{} (limit {limit}), try again later", if *.of_caller { " of this caller" } else { "" })]
+#[error("too many {what}{} (limit {limit}), try again later", share_of.unwrap_or_default())]
 pub(crate) struct BudgetFull {
     pub(crate) what: &'static str,
     pub(crate) limit: usize,
-    /// Whether one caller uses all that it may; otherwise all together do.
-    pub(crate) of_caller: bool,
+    /// Whose share it is, in words; `None` if all callers together use all that they may.
+    pub(crate) share_of: Option<&'static str>,
 }
 
 impl BudgetFull {
     /// As many calls run as may run beside each other.
     pub(crate) fn of_calls(limit: usize) -> Self {
-        Self { what: CALLS, limit, of_caller: false }
+        Self { what: CALLS, limit, share_of: None }
     }
 
     /// The status of a stateless request for which there is no room.
     pub(crate) fn status(self) -> StatusCode {
-        if self.of_caller { StatusCode::TOO_MANY_REQUESTS } else { StatusCode::SERVICE_UNAVAILABLE }
+        if self.share_of.is_some() { StatusCode::TOO_MANY_REQUESTS } else { StatusCode::SERVICE_UNAVAILABLE }
     }
 }
 
@@ -98,6 +101,9 @@ const FREE_UNREAD: usize = 16 * 1024;
 /// Stands for the hash of a caller where the caller is not known yet.
 const UNREAD: u64 = 0;
 
+/// The same for all callers that nobody knows, where callers can be known.
+const ANONYMOUS: u64 = 1;
+
 impl Budget {
     pub(crate) fn new(what: &'static str, in_all: usize, of_caller: usize) -> Self {
         Self(Arc::new(Uses { what, in_all, of_caller, ..Uses::default() }))
@@ -107,9 +113,20 @@ impl Budget {
         Self(Arc::new(Uses { what: "held bytes", in_all, of_caller, free: FREE_BYTES, ..Uses::default() }))
     }
 
-    /// Nothing yet, for that caller. Anonymous callers are counted in all only.
+    /// The same, where callers can be known: all others together may use half of so much, so that they cannot keep known
+    /// callers out.
+    pub(crate) fn sharing_with_anonymous(mut self, of: usize) -> Self {
+        let uses = Arc::get_mut(&mut self.0).expect("nobody uses it yet");
+        uses.of_anonymous = Some(of.div_ceil(2));
+        self
+    }
+
+    /// Nothing yet, for that caller. Where no caller can be known, all are counted in all only.
     pub(crate) fn hold(&self, caller: Option<&Principal>) -> Held {
-        let caller = caller.map(|caller| self.0.hasher.hash_one(caller));
+        let caller = match caller {
+            Some(caller) => Some(self.0.hasher.hash_one(caller)),
+            None => self.0.of_anonymous.map(|_| ANONYMOUS),
+        };
         Held { budget: Some(self.clone()), caller, free: self.0.free, amount: 0 }
     }
 
@@ -144,14 +161,18 @@ impl Uses {
     fn add(&self, caller: Option<u64>, own: usize, more: usize) -> Result<(), BudgetFull> {
         let fits = |used: usize| has_room(used, own, more, self.in_all).then_some(used + more);
         let added = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits);
-        added.map_err(|_| self.full(self.in_all, false))?;
+        added.map_err(|_| self.full(self.in_all, None))?;
         let Some(caller) = caller else { return Ok(()) };
+        let (limit, share_of) = match self.of_anonymous.filter(|_| caller == ANONYMOUS) {
+            Some(limit) => (limit, " of anonymous callers"),
+            None => (self.of_caller, " of this caller"),
+        };
         let mut by_caller = lock(&self.by_caller);
         let used = by_caller.entry(caller).or_default();
-        if !has_room(*used, own, more, self.of_caller) {
+        if !has_room(*used, own, more, limit) {
             drop(by_caller);
             self.used.fetch_sub(more, Ordering::Relaxed);
-            return Err(self.full(self.of_caller, true));
+            return Err(self.full(limit, Some(share_of)));
         }
         *used += more;
         Ok(())
@@ -168,9 +189,9 @@ impl Uses {
         }
     }
 
-    fn full(&self, limit: usize, of_caller: bool) -> BudgetFull {
-        let full = BudgetFull { what: self.what, limit, of_caller };
-        if let Some(count) = self.log.due(of_caller) {
+    fn full(&self, limit: usize, share_of: Option<&'static str>) -> BudgetFull {
+        let full = BudgetFull { what: self.what, limit, share_of };
+        if let Some(count) = self.log.due(share_of) {
             tracing::warn!(count, "refused: {full}");
         }
         full
@@ -243,7 +264,7 @@ impl Drop for Held {
 mod tests {
     use super::*;
 
-    const IN_ALL: BudgetFull = BudgetFull { what: "held bytes", limit: 100, of_caller: false };
+    const IN_ALL: BudgetFull = BudgetFull { what: "held bytes", limit: 100, share_of: None };
 
     #[test]
     fn what_is_held_is_counted_until_it_is_given_back() {
@@ -302,6 +323,21 @@ mod tests {
         hold(&ada, 50).expect("it is the only one of ada");
         drop(other);
         assert_eq!(budget.used(), 0);
+    }
+
+    #[test]
+    fn a3_m12_anonymous_callers_leave_half_to_known_ones() {
+        let pens = Budget::new("pens", 6, 4).sharing_with_anonymous(6);
+        let ada = Principal::new("ada");
+        let taken = [pens.take(None, 1), pens.take(None, 1), pens.take(None, 1)];
+        assert!(taken.iter().all(Result::is_ok));
+        let full = pens.take(None, 1).expect_err("half of them");
+        assert_eq!(full.to_string(), "too many pens of anonymous callers (limit 3), try again later");
+        assert_eq!(full.status(), StatusCode::TOO_MANY_REQUESTS);
+        let adas = [pens.take(Some(&ada), 1), pens.take(Some(&ada), 1), pens.take(Some(&ada), 1)];
+        assert!(adas.iter().all(Result::is_ok), "a known caller finds room");
+        drop(taken);
+        pens.take(None, 1).expect("there is room again");
     }
 
     #[test]

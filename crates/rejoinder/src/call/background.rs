@@ -22,6 +22,7 @@ use tokio_util::{
 
 use super::Call;
 use crate::{
+    auth::{Budget, Held, Principal},
     error::{CallError, Panicked},
     inject::BackgroundTask,
     lock,
@@ -197,9 +198,9 @@ impl Call {
             self.note_mistake(mistake.clone());
             return Err(mistake);
         }
-        let server = self.dependency::<ServerTasks>();
+        let (server, caller) = (self.dependency::<ServerTasks>(), self.request().principal.as_ref());
         let left = self.request().left.as_ref().map(TaskTracker::token);
-        let place = (server.as_ref().map(|server| server.begin()).transpose()?, left);
+        let place = (server.as_ref().map(|server| server.begin(caller)).transpose()?, left);
         let mut tasks = lock(self.round_tasks());
         if tasks.is_dropped {
             return Err(CallError::new(
@@ -336,26 +337,22 @@ pub(crate) fn held(bytes: Bytes, until_then: impl Send + 'static) -> Bytes {
 #[derive(Debug)]
 pub(crate) struct ServerTasks {
     waiting_or_running: TaskTracker,
-    most: usize,
+    budget: Budget,
     /// Cancelled when the server has waited long enough for them.
     stopped: CancellationToken,
 }
 
 impl ServerTasks {
-    pub(crate) fn new(most: usize) -> Self {
+    pub(crate) fn new(budget: Budget) -> Self {
         let waiting_or_running = TaskTracker::new();
         // Closed means that waiting may end; more may begin all the same.
         waiting_or_running.close();
-        Self { waiting_or_running, most, stopped: CancellationToken::new() }
+        Self { waiting_or_running, budget, stopped: CancellationToken::new() }
     }
 
-    fn begin(&self) -> Result<TaskTrackerToken, CallError> {
-        let begun = self.waiting_or_running.token();
-        if self.waiting_or_running.len() > self.most {
-            let most = self.most;
-            return Err(CallError::new(format!("too many background tasks (limit {most}), try again later")));
-        }
-        Ok(begun)
+    fn begin(&self, caller: Option<&Principal>) -> Result<(TaskTrackerToken, Held), CallError> {
+        let place = self.budget.take(caller, 1).map_err(|full| CallError::new(full.to_string()))?;
+        Ok((self.waiting_or_running.token(), place))
     }
 
     /// Waits until all are over.

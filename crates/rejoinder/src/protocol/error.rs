@@ -123,7 +123,7 @@ impl From<Refusal> for RpcError {
                 (Self::INVALID_REQUEST, Some(json!({ "reason": "insufficient_scope", "scopes": scopes })))
             }
             Refusal::Expired => (Self::INVALID_REQUEST, None),
-            Refusal::Full(full) => (Self::INTERNAL, full.of_caller.then(|| json!({ "reason": "caller_limit" }))),
+            Refusal::Full(full) => (Self::INTERNAL, full.share_of.map(|_| json!({ "reason": "caller_limit" }))),
             Refusal::Stopping => (Self::INTERNAL, None),
             Refusal::BadArguments { bad, .. } => return Self::bad_arguments(&bad),
             Refusal::Panicked(what) => return Self::panicked(what),

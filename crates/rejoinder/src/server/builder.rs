@@ -796,13 +796,13 @@ impl Server {
         let seal = Arc::new(seal);
         let rounds = self.options.state.rounds;
         let record_rules = RecordRules { bytes, answer_bytes, rounds, version: self.info.version.as_str().into() };
-        let budgets = self.options.limits.budgets(self.options.http.max_sessions);
+        let budgets = self.options.limits.budgets(self.options.http.max_sessions, self.options.can_identify());
         let engine = Engine {
             info_json: to_raw_value(&self.info).expect("plain strings serialise"),
             info: self.info,
             instructions: self.instructions,
             capabilities,
-            background: Arc::new(ServerTasks::new(self.options.limits.background_tasks)),
+            background: Arc::new(ServerTasks::new(budgets.background_tasks.clone())),
             options: self.options,
             hub: Hub::default(),
             stopping: Arc::default(),

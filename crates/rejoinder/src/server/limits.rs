@@ -34,6 +34,7 @@ pub struct Limits {
     pub(crate) calls: usize,
     pub(crate) subscriptions: usize,
     pub(crate) background_tasks: usize,
+    pub(crate) background_tasks_per_caller: Option<usize>,
     memory: usize,
     calls_per_caller: Option<usize>,
     questions_per_caller: Option<usize>,
@@ -58,6 +59,7 @@ impl Limits {
             calls: 10_000,
             subscriptions: 1_000,
             background_tasks: 10_000,
+            background_tasks_per_caller: None,
             memory: 128 * 1024 * 1024,
             calls_per_caller: None,
             questions_per_caller: None,
@@ -129,6 +131,12 @@ impl Limits {
         Self { background_tasks: most, ..self }
     }
 
+    /// Background tasks of one caller that wait or run at the same time; a quarter of
+    /// [`background_tasks`](Self::background_tasks) by default. Beyond the limit, `add` returns an error.
+    pub fn background_tasks_per_caller(self, most: usize) -> Self {
+        Self { background_tasks_per_caller: Some(most), ..self }
+    }
+
     /// What the server holds for its clients, in bytes; 128 MiB by default. What finds no room gets the error -32603, and HTTP
     /// 503 if it is stateless; a question over a session fails, and a reply is not kept for a client that comes back.
     ///
@@ -186,28 +194,38 @@ impl Limits {
             ("questions_per_caller", self.questions_per_caller),
             ("sessions_per_caller", self.sessions_per_caller),
             ("subscriptions_per_caller", self.subscriptions_per_caller),
+            ("background_tasks_per_caller", self.background_tasks_per_caller),
             ("memory_per_caller", self.memory_per_caller),
         ];
         limits.into_iter().filter(|(_, limit)| *limit == Some(0)).map(|(method, _)| method)
     }
 
     /// What clients may use, where all together may have so many sessions, which end when there is no room for another.
-    pub(super) fn budgets(&self, sessions: usize) -> Budgets {
+    pub(super) fn budgets(&self, sessions: usize, can_identify: bool) -> Budgets {
+        let shared = |budget: Budget, of| if can_identify { budget.sharing_with_anonymous(of) } else { budget };
         let budget = |what, in_all, set: Option<usize>, of| {
             if set.is_some_and(|set| set > of) {
                 tracing::warn!(
                     "`Limits` for one caller has no effect: it allows more {what} than all callers have ({of})"
                 );
             }
-            Budget::new(what, in_all, set.unwrap_or_else(|| quarter(of)))
+            shared(Budget::new(what, in_all, set.unwrap_or_else(|| quarter(of))), of)
         };
         let (all, calls, subscriptions) = (usize::MAX, self.calls, self.subscriptions);
+        let tasks = self.background_tasks;
         Budgets {
             calls: budget(CALLS, calls, self.calls_per_caller, calls),
-            questions: Budget::new("open questions", all, self.questions_per_caller.unwrap_or(quarter(calls))),
+            questions: shared(
+                Budget::new("open questions", all, self.questions_per_caller.unwrap_or(quarter(calls))),
+                calls,
+            ),
             sessions: budget("sessions", all, self.sessions_per_caller, sessions),
             subscriptions: budget("subscriptions", subscriptions, self.subscriptions_per_caller, subscriptions),
-            bytes: Budget::of_bytes(self.memory, self.memory_per_caller.unwrap_or(quarter(self.memory))),
+            background_tasks: budget("background tasks", tasks, self.background_tasks_per_caller, tasks),
+            bytes: shared(
+                Budget::of_bytes(self.memory, self.memory_per_caller.unwrap_or(quarter(self.memory))),
+                self.memory,
+            ),
         }
     }
 }
@@ -222,7 +240,7 @@ mod tests {
         for (total, share) in [(0, 1), (1, 1), (2, 1), (8, 2), (10, 3), (10_000, 2_500)] {
             assert_eq!(quarter(total), share, "of {total}");
         }
-        let budgets = Limits::new().calls(100).subscriptions(8).calls_per_caller(7).budgets(40);
+        let budgets = Limits::new().calls(100).subscriptions(8).calls_per_caller(7).budgets(40, false);
         let limits = [budgets.calls, budgets.questions, budgets.sessions, budgets.subscriptions];
         let limits = limits.map(|budget| budget.of_caller());
         assert_eq!(limits, [7, 25, 10, 2]);
@@ -231,13 +249,13 @@ mod tests {
     #[test]
     fn a_limit_for_one_caller_above_the_total_is_logged() {
         let limits = Limits::new().calls(8).calls_per_caller(9).questions_per_caller(9).sessions_per_caller(40);
-        let log = Log::of(|| _ = limits.budgets(40));
+        let log = Log::of(|| _ = limits.budgets(40, false));
         assert!(log.lines().count() == 1 && log.contains("more concurrent calls than all callers have (8)"), "{log}");
     }
 
     #[test]
     fn a_limit_of_zero_is_a_build_error() {
-        let set: [fn(Limits, usize) -> Limits; 12] = [
+        let set: [fn(Limits, usize) -> Limits; 13] = [
             Limits::message_size,
             Limits::message_values,
             Limits::memory,
@@ -246,6 +264,7 @@ mod tests {
             Limits::calls,
             Limits::subscriptions,
             Limits::background_tasks,
+            Limits::background_tasks_per_caller,
             Limits::calls_per_caller,
             Limits::questions_per_caller,
             Limits::sessions_per_caller,

@@ -392,7 +392,7 @@ mod tests {
         let listeners: Vec<_> = std::iter::from_fn(|| listen(&ada).ok()).collect();
         let most = 16;
         assert!((most / 2..=most).contains(&listeners.len()), "{}", listeners.len());
-        assert!(matches!(listen(&ada), Err(Refusal::Full(BudgetFull { of_caller: true, .. }))));
+        assert!(matches!(listen(&ada), Err(Refusal::Full(BudgetFull { share_of: Some(_), .. }))));
         // Sessions count, too, and nobody else's do.
         let [adas, bobs] = [&ada, &bob].map(|caller| {
             let session = engine.subscribe(ChangeFilter::default());

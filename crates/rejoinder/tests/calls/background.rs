@@ -7,6 +7,7 @@ use std::{
 
 use rejoinder::{
     Era,
+    auth::Principal,
     call::{BackgroundStatus, BackgroundTask},
     form::ConfirmForm,
     model::CallToolResult,
@@ -289,6 +290,24 @@ async fn there_is_a_limit_for_a_call_and_for_the_server() {
         assert_eq!(first.background.finished().await, [BackgroundStatus::Succeeded; 100]);
         assert_eq!(second.background.finished().await, [BackgroundStatus::Succeeded; 50]);
         assert_eq!(call(1).await.text(), "1");
+    }
+}
+
+#[tokio::test]
+async fn a3_m11_the_background_tasks_of_one_caller_leave_room_for_others() {
+    for era in [Era::Stateless, Era::Session] {
+        let release = Arc::new(CancellationToken::new());
+        let server = Server::new("late", "1.0.0").provide_arc(Arc::clone(&release)).tools(tools![many]);
+        let server = server.principal(|request| Some(Principal::new(request.header("x-user")?)));
+        let client = Client::new(server.limits(Limits::new().background_tasks(8))).era(era);
+        let call = async |user: &str, tasks: usize| {
+            let client = client.clone().header("x-user", user);
+            client.call_tool("many", json!({ "tasks": tasks })).await.unwrap().text()
+        };
+        let full = "too many background tasks of this caller (limit 2), try again later";
+        assert_eq!(call("ada", 3).await, full, "{era:?}");
+        assert_eq!(call("bob", 2).await, "2", "{era:?}");
+        release.cancel();
     }
 }
 

@@ -283,13 +283,14 @@ async fn a3_h1_what_running_calls_hold_is_limited_for_each_caller_and_in_all() {
         assert_eq!(refused.message(), "too many held bytes of this caller (limit 5000), try again later");
         assert_eq!(refused.json()["error"]["data"]["reason"], "caller_limit");
         assert_eq!(last(&host.post(&large("bob", 3, "add")).await)["result"]["content"][0]["text"], "3");
-        // Those without a caller have no share.
+        // A3-M12: those without a caller have half of it, all together.
         for number in 1..100 {
             held.push(open(&host, &large("", number, "forever")).await);
         }
         let refused = host.post(&large("", 100, "add")).await;
-        assert_eq!(refused.refusal(), (503, -32603));
-        assert_eq!(refused.message(), "too many held bytes (limit 100000), try again later");
+        assert_eq!(refused.refusal(), (429, -32603));
+        assert_eq!(refused.message(), "too many held bytes of anonymous callers (limit 50000), try again later");
+        assert_eq!(last(&host.post(&large("bob", 4, "add")).await)["result"]["content"][0]["text"], "3");
         host.still_answers().await;
         drop(held);
         becomes_served(&host, &large("", 101, "add")).await;

@@ -459,7 +459,12 @@ impl Endpoint {
         }
         check_content_type(&parts.headers)?;
         let events = accepts_events(&parts.headers)?;
-        let hold = || engine.budgets.bytes.hold(parts.extensions.get::<Principal>());
+        let bytes = &engine.budgets.bytes;
+        let hold = || match parts.extensions.get::<Principal>() {
+            // The door will know.
+            None if engine.options.principal.0.is_some() => bytes.hold_unread(),
+            caller => bytes.hold(caller),
+        };
         let limit = engine.options.limits.message_size;
         let body = read_body(body, limit, engine.options.http.body_timeout, hold).await?;
         // A call of a session outlives its connection, and must not keep the buffer that the connection is read into.
