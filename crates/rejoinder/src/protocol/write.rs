@@ -194,10 +194,13 @@ impl Writer {
             Refusal::UnknownCursor => Some("its cursor is unknown"),
             Refusal::HeaderMismatch(_) => Some("a header differs from the argument that it repeats"),
             Refusal::NothingToComplete(_) => Some("it completes an unknown argument"),
+            Refusal::InsufficientScope(_) => Some("its caller lacks a scope"),
             _ => None,
         };
-        if let Some(reason) = probed {
-            tracing::info!("refused a request: {reason}");
+        if let Some((reason, times)) =
+            probed.and_then(|reason| Some((reason, self.engine.refusals.due(reason.into())?)))
+        {
+            tracing::warn!(times, "refused a request: {reason}");
         }
         let stateless = |status| (self.era == Era::Stateless).then_some(status);
         let (status, scopes) = match &refusal {

@@ -809,6 +809,7 @@ impl Server {
             calls: tracker(),
             teardown: tracker(),
             budgets,
+            refusals: Arc::default(),
             record_rules: Arc::new(record_rules),
             seal,
             registry: Arc::new(RwLock::new(Arc::new(registry))),

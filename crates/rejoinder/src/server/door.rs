@@ -330,7 +330,7 @@ impl Engine {
             Operation::Call(target) => {
                 let found = view.visible();
                 if found.is_empty() {
-                    return Err(view.unknown(target));
+                    return Err(view.unknown(target, self));
                 }
                 self.start_call(target, found, exchange, entrant.begin(self)?)?;
             }

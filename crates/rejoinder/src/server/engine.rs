@@ -1,4 +1,7 @@
-use std::sync::{Arc, PoisonError, RwLock, atomic::AtomicBool};
+use std::{
+    borrow::Cow,
+    sync::{Arc, PoisonError, RwLock, atomic::AtomicBool},
+};
 
 use serde_json::value::RawValue;
 use tokio_util::task::TaskTracker;
@@ -12,6 +15,7 @@ use super::{
 use crate::{
     auth::Budgets,
     call::{Dependencies, RecordRules, ServerTasks},
+    error::RefusalLog,
     graph::{Instance, below},
     model::{Implementation, ServerCapabilities},
     rounds::seal::Seal,
@@ -35,6 +39,8 @@ pub(crate) struct Engine {
     pub(crate) teardown: TaskTracker,
     /// What each caller uses of what all share.
     pub(crate) budgets: Budgets,
+    /// Which refusals were logged: a client can cause as many as it likes.
+    pub(crate) refusals: Arc<RefusalLog<Cow<'static, str>>>,
     /// What calls left for after their reply.
     pub(crate) background: Arc<ServerTasks>,
     /// What the record of a call may hold.

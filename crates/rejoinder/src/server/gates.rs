@@ -97,11 +97,14 @@ impl View {
     }
 
     /// The refusal for an item that does not exist. Its suggestion names only items that are there for the caller.
-    pub(super) fn unknown(&self, Target { kind, name, .. }: Target) -> Refusal {
-        if self.is_gated() {
-            // For what is hidden and for what is unknown, so that the time says nothing. A URI may contain secrets.
+    pub(super) fn unknown(&self, Target { kind, name, .. }: Target, engine: &Engine) -> Refusal {
+        // For what is hidden and for what is unknown, so that the time says nothing.
+        if self.is_gated()
+            && let Some(times) = engine.refusals.due(kind.noun().into())
+        {
+            // A URI may contain secrets.
             let name = (kind != TargetKind::Resource).then(|| shortened(&name));
-            tracing::info!(name, "refused a call: there is no such {} for this caller", kind.noun());
+            tracing::info!(name, times, "refused a call: there is no such {} for this caller", kind.noun());
         }
         let similar = self.registry.similar(kind, &name, &self.open);
         Refusal::Unknown { kind, name, similar }
@@ -109,18 +112,19 @@ impl View {
 
     /// Runs the gates, all at once. What is open waits for its own gates only. What is hidden waits for all gates of its kind, as
     /// what is unknown does, so that the time does not tell them apart.
-    async fn decide(&mut self, call: &Call, limit: Duration) {
+    async fn decide(&mut self, call: &Call, engine: &Engine) {
         let Some(kind) = self.kind else { return };
+        let limit = engine.options.timeout.unwrap_or(GATE_TIMEOUT);
         let registry = Arc::clone(&self.registry);
         let (own, others): (Vec<_>, Vec<_>) = registry.gates(kind).iter().partition(|gate| self.is_own(gate));
         let mut own = Undecided::new(&own, call);
         let (mut rest, mut time_is_up) = (None, None);
         let timed_out = poll_fn(|cx| {
-            if own.poll(cx, self, kind) && self.shows_any() {
+            if own.poll(cx, self, (kind, engine)) && self.shows_any() {
                 return Poll::Ready(false);
             }
             let rest = rest.get_or_insert_with(|| Undecided::new(&others, call));
-            if rest.poll(cx, self, kind) && own.0.is_empty() {
+            if rest.poll(cx, self, (kind, engine)) && own.0.is_empty() {
                 return Poll::Ready(false);
             }
             // Most gates decide at once and need no timer.
@@ -129,7 +133,7 @@ impl View {
         let timed_out = timed_out.await;
         for (gate, running) in own.0.into_iter().chain(rest.into_iter().flat_map(|rest| rest.0)) {
             if timed_out {
-                self.decided(kind, gate, Ok(Err(Halt::TimedOut(limit))));
+                self.decided((kind, engine), gate, Ok(Err(Halt::TimedOut(limit))));
             }
             // It holds values of the author, whose `Drop` may panic; the panic's own message is in the log.
             let _ = Panicked::catch(|| drop(running));
@@ -143,7 +147,12 @@ impl View {
     }
 
     /// Opens a gate, if that is what it decided.
-    fn decided(&mut self, kind: TargetKind, gate: &Gate, decided: Result<Result<bool, Halt>, Panicked>) {
+    fn decided(
+        &mut self,
+        (kind, engine): (TargetKind, &Engine),
+        gate: &Gate,
+        decided: Result<Result<bool, Halt>, Panicked>,
+    ) {
         let reason = match decided {
             Ok(Ok(true)) => {
                 self.open.0.insert(gate.type_id());
@@ -158,12 +167,13 @@ impl View {
             },
             Err(Panicked) => "it panicked".to_owned(),
         };
+        let Some(times) = engine.refusals.due(gate.shown()) else { return };
         let mut behind = self.registry.behind(kind, gate);
         let shown: Vec<&str> = behind.by_ref().take(5).collect();
         let more = behind.count();
         let (gate, shown) = (gate.shown(), shown.join("`, `"));
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        tracing::warn!(reason, "the gate `{gate}` failed, so it hides the {} `{shown}`{more}", kind.noun());
+        tracing::warn!(reason, times, "the gate `{gate}` failed, so it hides the {} `{shown}`{more}", kind.noun());
     }
 }
 
@@ -179,10 +189,10 @@ impl<'a> Undecided<'a> {
     }
 
     /// Notes what they decide; `true` when all have.
-    fn poll(&mut self, cx: &mut Context<'_>, view: &mut View, kind: TargetKind) -> bool {
+    fn poll(&mut self, cx: &mut Context<'_>, view: &mut View, at: (TargetKind, &Engine)) -> bool {
         self.0.retain_mut(|(gate, running)| match running.poll_unpin(cx) {
             Poll::Ready(decided) => {
-                view.decided(kind, gate, decided.map_err(Panicked::from));
+                view.decided(at, gate, decided.map_err(Panicked::from));
                 false
             }
             Poll::Pending => true,
@@ -204,7 +214,7 @@ impl Engine {
         // Dropping it runs what the gates deferred.
         let call = entrant.begin(&self)?.call().clone();
         call.outbox().mute(true);
-        view.decide(&call, self.gate_timeout()).await;
+        view.decide(&call, &self).await;
         let entered = self.enter(view, operation, &mut entrant, exchange);
         let end = if entered.is_ok() { CallEnd::Succeeded } else { CallEnd::Failed };
         if let Some(running) = entrant.running {
@@ -229,13 +239,9 @@ impl Engine {
             let call = Call::new(request, Arc::clone(&engine.dependencies));
             let running = Running::new(call.clone(), (engine.calls.token(), Held::default()));
             call.outbox().mute(true);
-            view.decide(&call, engine.gate_timeout()).await;
+            view.decide(&call, &engine).await;
             running.close(CallEnd::Succeeded).await;
             view.shows_any()
         }))
-    }
-
-    fn gate_timeout(&self) -> Duration {
-        self.options.timeout.unwrap_or(GATE_TIMEOUT)
     }
 }

@@ -223,11 +223,9 @@ async fn each_attempt_behind_the_token_is_logged_with_its_address() {
     let stolen = json!({ "requestState": state, "inputResponses": {} });
     let line = attempt("ask", stolen, "refused a requestState").await;
     assert!(!line.contains(state), "{line}");
-    attempt("write", json!({}), "refused a call: its caller lacks a scope").await;
-    for name in ["hidden", "unknown"] {
-        let line = attempt(name, json!({ "arguments": { "secret": "hunter2" } }), "there is no such tool").await;
-        assert!(line.contains(name) && !line.contains("hunter2"), "{line}");
-    }
+    attempt("write", json!({}), "refused a request: its caller lacks a scope").await;
+    let line = attempt("hidden", json!({ "arguments": { "secret": "hunter2" } }), "there is no such tool").await;
+    assert!(line.contains("hidden") && !line.contains("hunter2"), "{line}");
     let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }).to_string();
     let headers = [("authorization", &*bob), ("mcp-session-id", session), ("mcp-protocol-version", "2025-11-25")];
     assert_eq!(send(&service, Method::POST, &headers, list).await.status, 404);

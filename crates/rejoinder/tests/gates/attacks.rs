@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::{
     fixture::{Runs, client, is_pro, server},
+    logged::Logged,
     visibility::calls,
     wire::{Post, message, post},
 };
@@ -184,6 +185,46 @@ async fn the_same_gates_run_for_what_is_hidden_and_for_what_is_unknown() {
                 counts.push(runs.count() - before);
             }
             assert_eq!(counts, [1, 1], "{method}");
+        }
+    })
+    .await;
+}
+
+#[resolver]
+fn broken() -> Result<bool, CallError> {
+    Err(CallError::new("the database of plans is down"))
+}
+
+#[tool(enabled = broken)]
+async fn behind_broken() {}
+
+#[tool(scopes = ["write"])]
+async fn scoped() {}
+
+#[tokio::test]
+async fn a3_l1_r3_l8_a_client_cannot_fill_the_log() {
+    let client = Client::new(server().tools(tools![behind_broken, scoped]));
+    in_both_eras(client, async |client| {
+        for (method, params) in [
+            ("tools/list", json!({ "cursor": "unknown" })),
+            ("prompts/list", json!({ "cursor": "unknown" })),
+            ("tools/call", json!({ "name": "unknown" })),
+            ("tools/call", json!({ "name": "behind_broken" })),
+            ("tools/call", json!({ "name": "scoped" })),
+            ("prompts/get", json!({ "name": "gold_prompt" })),
+            (
+                "completion/complete",
+                json!({
+                    "ref": { "type": "ref/prompt", "name": "no" }, "argument": { "name": "x", "value": "" },
+                }),
+            ),
+        ] {
+            let (logged, _guard) = Logged::here();
+            for _ in 0..100 {
+                client.request(method, params.clone()).await.unwrap_err();
+            }
+            let lines = logged.text().lines().count();
+            assert!(lines <= 10, "{method} {params}: {lines} lines");
         }
     })
     .await;

@@ -41,7 +41,6 @@ impl Endpoint {
     /// request needs.
     pub(super) fn complete_challenge(&self, auth: &Auth, response: &mut Response<ResponseBody>, at: Address<'_>) {
         let Some(NeededScopes(needed)) = response.extensions_mut().remove() else { return };
-        tracing::warn!(scopes = needed.join(" "), "refused a call: its caller lacks a scope");
         let mut scopes = auth.required_scopes.clone();
         scopes.extend(needed.into_iter().filter(|scope| !auth.required_scopes.contains(scope)));
         self.challenge(response, auth, Some(("insufficient_scope", "the caller lacks a scope")), &scopes, at);

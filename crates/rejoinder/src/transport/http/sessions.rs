@@ -91,10 +91,10 @@ pub(super) fn owner_of(engine: &Engine, parts: &Parts) -> Result<Owner, HttpRefu
 }
 
 /// Returns whether the session belongs to the caller. The session of another caller looks like an unknown session.
-pub(super) fn is_owner(owner: &Owner, caller: &Owner) -> bool {
+pub(super) fn is_owner(engine: &Engine, owner: &Owner, caller: &Owner) -> bool {
     let is_owner = owner == caller;
-    if !is_owner {
-        tracing::warn!("refused a request: the session that it names belongs to another caller");
+    if !is_owner && let Some(times) = engine.refusals.due("session".into()) {
+        tracing::warn!(times, "refused a request: the session that it names belongs to another caller");
     }
     is_owner
 }
@@ -188,8 +188,10 @@ impl HttpSessions {
             ));
         };
         let id = first.to_str().ok().filter(|_| named.next().is_none());
-        let session =
-            id.and_then(|id| sessions.open.get(id)).filter(|session| is_owner(&session.owner, owner)).cloned();
+        let session = id
+            .and_then(|id| sessions.open.get(id))
+            .filter(|session| is_owner(&self.engine, &session.owner, owner))
+            .cloned();
         drop(sessions);
         let Some(session) = session else {
             let reason = "unknown session: start a new one with `initialize`";

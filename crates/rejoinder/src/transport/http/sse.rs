@@ -96,7 +96,7 @@ impl Endpoint {
         check_content_type(&parts.headers)?;
         let options = &self.engine.options;
         let owner = owner_of(&self.engine, &parts)?;
-        let is_ours = |stream: &&SseStream| is_owner(&stream.owner, &owner);
+        let is_ours = |stream: &&SseStream| is_owner(&self.engine, &stream.owner, &owner);
         let find = |id| lock(&self.sse.0).get(id).filter(is_ours).map(|stream| stream.posted.clone());
         let no_stream = || HttpRefusal::new(StatusCode::NOT_FOUND, "there is no such stream: open another with GET");
         let posted = session_id(&parts.uri).and_then(find).ok_or_else(no_stream)?;
