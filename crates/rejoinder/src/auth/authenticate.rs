@@ -14,7 +14,7 @@ use ring::digest::{SHA256, digest};
 use super::{
     Principal,
     fetch::trusted_url,
-    introspection::{Introspection, VALID_FOR},
+    introspection::{Introspection, REFUSED_FOR, VALID_FOR},
     jwks::{IssuerKeys, KeySource},
     jwt::{Expected, SignedToken},
 };
@@ -316,14 +316,15 @@ impl Auth {
         let id = digest_of(credentials);
         let known = match &self.method {
             AuthMethod::ApiKey(_, keys) => keys.0.get(&id).cloned(),
-            _ => self.verified.get(&id),
+            _ => self.verified.get(&id).transpose()?,
         };
         let caller = match known {
             Some(caller) => caller,
             None => {
                 let others = self.other_audiences.get().map_or(&[][..], Vec::as_slice);
                 // In a box: nearly every token has been verified before.
-                let caller = Box::pin(self.method.verify(credentials, others)).await?;
+                let verified = Box::pin(self.method.verify(credentials, others)).await;
+                let caller = verified.inspect_err(|refusal| self.verified.refuse(id, *refusal, &self.method))?;
                 self.verified.insert(id, &caller, &self.method);
                 caller
             }
@@ -393,24 +394,39 @@ fn digest_from_hex(hex: &str) -> Option<[u8; 32]> {
 
 /// The tokens that have been verified, until they expire.
 #[derive(Debug, Default)]
-struct VerifiedTokens(Mutex<HashMap<[u8; 32], (Principal, SystemTime)>>);
+struct VerifiedTokens(Mutex<KnownTokens>);
 
-/// How many are remembered.
+#[derive(Debug, Default)]
+struct KnownTokens {
+    verified: HashMap<[u8; 32], (Principal, SystemTime)>,
+    /// About how many bytes the callers take.
+    bytes: usize,
+    /// What the issuer refused a moment ago, and why.
+    refused: HashMap<[u8; 32], (&'static str, SystemTime)>,
+}
+
+/// How many are remembered, and how many bytes of them.
 const MOST_VERIFIED: usize = 10_000;
+const MOST_BYTES: usize = 16 * 1024 * 1024;
 
 impl VerifiedTokens {
-    fn get(&self, id: &[u8; 32]) -> Option<Principal> {
-        let mut tokens = lock(&self.0);
-        let (caller, until) = tokens.get(id)?;
-        if SystemTime::now() < *until {
-            return Some(caller.clone());
+    fn get(&self, id: &[u8; 32]) -> Option<Result<Principal, AuthRefusal>> {
+        let tokens = &mut *lock(&self.0);
+        let now = SystemTime::now();
+        if let Some((reason, _)) = tokens.refused.get(id).filter(|(_, until)| now < *until) {
+            return Some(Err(AuthRefusal::Invalid(reason)));
         }
-        tokens.remove(id);
+        let (caller, until) = tokens.verified.get(id)?;
+        if now < *until {
+            return Some(Ok(caller.clone()));
+        }
+        tokens.bytes -= caller.size();
+        tokens.verified.remove(id);
         None
     }
 
     fn insert(&self, id: [u8; 32], caller: &Principal, method: &AuthMethod) {
-        let now = SystemTime::now();
+        let (now, size) = (SystemTime::now(), caller.size());
         let until = match method {
             AuthMethod::Introspection(_) => {
                 let longest = now + VALID_FOR;
@@ -418,21 +434,40 @@ impl VerifiedTokens {
             }
             _ => caller.expires().unwrap_or(now),
         };
-        let mut tokens = lock(&self.0);
-        if tokens.len() >= MOST_VERIFIED {
-            tokens.retain(|_, (_, until)| *until > now);
+        if size > MOST_BYTES / 16 {
+            return;
         }
-        if tokens.len() >= MOST_VERIFIED {
+        let KnownTokens { verified, bytes, .. } = &mut *lock(&self.0);
+        let is_full = |count: usize, bytes: usize| count >= MOST_VERIFIED || bytes + size > MOST_BYTES;
+        if is_full(verified.len(), *bytes) {
+            verified.retain(|_, (_, until)| *until > now);
+            *bytes = verified.values().map(|(caller, _)| caller.size()).sum();
+        }
+        if is_full(verified.len(), *bytes) {
             // All of them are valid: they are verified again when they come again.
-            tokens.clear();
+            verified.clear();
+            *bytes = 0;
         }
-        tokens.insert(id, (caller.clone(), until));
+        let before = verified.insert(id, (caller.clone(), until));
+        *bytes = *bytes + size - before.map_or(0, |(caller, _)| caller.size());
+    }
+
+    /// Remembers for a moment that the issuer refused a token. Whoever sends many of them drives out no others.
+    fn refuse(&self, id: [u8; 32], refusal: AuthRefusal, method: &AuthMethod) {
+        let (AuthRefusal::Invalid(reason), AuthMethod::Introspection(_)) = (refusal, method) else { return };
+        let refused = &mut lock(&self.0).refused;
+        if refused.len() >= MOST_VERIFIED {
+            refused.clear();
+        }
+        refused.insert(id, (reason, SystemTime::now() + REFUSED_FOR));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use std::time::Duration;
+
+    use serde_json::json;
 
     use super::*;
 
@@ -452,10 +487,10 @@ mod tests {
             let caller = Principal::new("ada");
             let caller = expires.map_or_else(|| caller.clone(), |expires| caller.clone().with_expiry(expires));
             tokens.insert(id, &caller, method);
-            let until = lock(&tokens.0)[&id].1;
+            let until = lock(&tokens.0).verified[&id].1;
             assert!(until <= SystemTime::now() + longest, "{what}");
             assert_eq!(tokens.get(&id).is_some(), is_known, "{what}");
-            assert_eq!(lock(&tokens.0).contains_key(&id), is_known, "{what}: it is forgotten");
+            assert_eq!(lock(&tokens.0).verified.contains_key(&id), is_known, "{what}: it is forgotten");
         }
     }
 
@@ -466,8 +501,27 @@ mod tests {
         let caller = Principal::new("ada").with_expiry(SystemTime::now() + Duration::from_secs(600));
         for number in 0..=MOST_VERIFIED {
             tokens.insert(digest_of(&number.to_string()), &caller, &method);
-            assert!(lock(&tokens.0).len() <= MOST_VERIFIED);
+            assert!(lock(&tokens.0).verified.len() <= MOST_VERIFIED);
         }
         assert!(tokens.get(&digest_of(&MOST_VERIFIED.to_string())).is_some(), "the last is there");
+    }
+
+    #[test]
+    fn a3_l5_only_so_many_bytes_of_tokens_are_remembered() {
+        let method = Auth::jwt("https://id.example", "https://mcp.example").method;
+        let tokens = VerifiedTokens::default();
+        let caller = |bytes: usize| {
+            let claims = json!({ "groups": [{ "name": "x".repeat(bytes) }] }).as_object().cloned().expect("an object");
+            Principal::new("ada").with_claims(claims).with_expiry(SystemTime::now() + Duration::from_secs(600))
+        };
+        for number in 0..200 {
+            tokens.insert(digest_of(&number.to_string()), &caller(500_000), &method);
+            let known = lock(&tokens.0);
+            assert_eq!(known.bytes, known.verified.values().map(|(caller, _)| caller.size()).sum::<usize>());
+            assert!((500_000..=MOST_BYTES).contains(&known.bytes), "{}", known.bytes);
+        }
+        let huge = digest_of("huge");
+        tokens.insert(huge, &caller(MOST_BYTES), &method);
+        assert!(tokens.get(&huge).is_none(), "it is verified each time");
     }
 }

@@ -11,12 +11,14 @@ use tokio::{sync::Semaphore, time::timeout};
 use super::{
     AuthRefusal, Principal,
     fetch::{LONGEST, fetch, trusted_url},
-    jwt::principal,
+    jwt::{Claims, principal},
 };
-use crate::model::JsonObject;
 
 /// For how long the word of the issuer counts: it may revoke a token at any time.
 pub(super) const VALID_FOR: Duration = Duration::from_secs(30);
+
+/// The same if it refuses a token, so that a client that sends it again and again keeps nobody waiting.
+pub(super) const REFUSED_FOR: Duration = Duration::from_secs(5);
 
 /// How many tokens are asked about at once: anybody can send tokens that nobody has issued.
 const MOST_AT_ONCE: usize = 32;
@@ -57,8 +59,8 @@ impl Introspection {
         let form = format!("token={}&token_type_hint=access_token", form_encoded(token));
         let request = request.body(Full::from(form)).expect("an address and headers are valid");
         let (_, answer) = fetch(request).await.map_err(|error| no_answer(&error))?;
-        let mut claims: JsonObject =
-            serde_json::from_slice(&answer).map_err(|_| no_answer(&"its answer is not a JSON object"))?;
+        let Claims(mut claims) = serde_json::from_slice(&answer)
+            .map_err(|_| no_answer(&"its answer is not a JSON object in which each claim occurs once"))?;
         if claims.get("active") != Some(&Value::Bool(true)) {
             return Err(AuthRefusal::Invalid("the token is not active"));
         }

@@ -1,10 +1,16 @@
 //! Signed tokens (RFC 7519) and the keys that verify them (RFC 7517), with ring.
 
-use std::time::{Duration, SystemTime};
+use std::{
+    fmt,
+    time::{Duration, SystemTime},
+};
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use ring::signature::{self, RsaParameters, RsaPublicKeyComponents, UnparsedPublicKey, VerificationAlgorithm};
-use serde::{Deserialize, de::IgnoredAny};
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error, IgnoredAny, MapAccess, Visitor},
+};
 use serde_json::Value;
 
 use super::{AuthRefusal, Principal};
@@ -102,7 +108,10 @@ impl VerifyingKey {
                     point: [vec![4], coordinate(jwk.x, size)?, coordinate(jwk.y, size)?].concat(),
                 }
             }
-            ("OKP", Some(name)) if name == "Ed25519" => KeyMaterial::Curve { name, point: bytes(jwk.x)? },
+            ("OKP", Some(name)) if name == "Ed25519" => {
+                let point = coordinate(jwk.x, 32).filter(|point| !has_small_order(point))?;
+                KeyMaterial::Curve { name, point }
+            }
             _ => return None,
         };
         is_for_signatures.then_some(Self { id: jwk.kid, algorithm: jwk.alg, material })
@@ -131,6 +140,52 @@ impl VerifyingKey {
             _ => return false,
         };
         verified.is_ok()
+    }
+}
+
+/// Whether an Ed25519 key is one of the few for which anybody can make signatures: points of order 1, 2, 4 and 8, also in encodings
+/// that are not canonical.
+fn has_small_order(point: &[u8]) -> bool {
+    const ORDER_8: [[u8; 32]; 2] = [
+        *b"\x26\xe8\x95\x8f\xc2\xb2\x27\xb0\x45\xc3\xf4\x89\xf2\xef\x98\xf0\xd5\xdf\xac\x05\xd3\xc6\x33\x39\xb1\x38\x02\x88\x6d\x53\xfc\x05",
+        *b"\xc7\x17\x6a\x70\x3d\x4d\xd8\x4f\xba\x3c\x0b\x76\x0d\x10\x67\x0f\x2a\x20\x53\xfa\x2c\x39\xcc\xc6\x4e\xc7\xfd\x77\x92\xac\x03\x7a",
+    ];
+    let Some((first, [middle @ .., last])) = point.split_first() else { return false };
+    // The highest bit is the sign of the other coordinate.
+    let last = last & 0x7f;
+    let is_all = |byte: u8, end: u8| middle.iter().all(|other| *other == byte) && last == end;
+    // 0 and 1; -1, 0 and 1 of the field, whose order is 2^255 - 19.
+    (*first <= 1 && is_all(0, 0))
+        || ((0xec..=0xee).contains(first) && is_all(0xff, 0x7f))
+        || ORDER_8.iter().any(|weak| point[..31] == weak[..31] && last == weak[31])
+}
+
+/// The claims of a token, each of them once: of two, another reader may take the other.
+pub(super) struct Claims(pub(super) JsonObject);
+
+impl<'de> Deserialize<'de> for Claims {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ClaimsVisitor;
+
+        impl<'de> Visitor<'de> for ClaimsVisitor {
+            type Value = Claims;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of claims")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Claims, A::Error> {
+                let mut claims = JsonObject::new();
+                while let Some((name, value)) = map.next_entry()? {
+                    if claims.insert(name, value).is_some() {
+                        return Err(A::Error::custom("a claim occurs twice"));
+                    }
+                }
+                Ok(Claims(claims))
+            }
+        }
+
+        deserializer.deserialize_map(ClaimsVisitor)
     }
 }
 
@@ -200,7 +255,7 @@ impl<'a> SignedToken<'a> {
         if !key.verifies(self) {
             return Err(AuthRefusal::Invalid("the token's signature is wrong"));
         }
-        let claims: JsonObject = serde_json::from_slice(&decoded(self.claims)?).map_err(|_| NOT_SIGNED)?;
+        let Claims(claims) = serde_json::from_slice(&decoded(self.claims)?).map_err(|_| NOT_SIGNED)?;
         if claims.get("iss").and_then(Value::as_str) != Some(&expected.issuer) {
             return Err(AuthRefusal::Invalid("the token is of another issuer"));
         }
@@ -268,4 +323,45 @@ fn time_of(seconds: &Value) -> Option<SystemTime> {
     const LAST: f64 = 253_402_300_800.0; // the year 10000
     let seconds = seconds.as_f64().filter(|seconds| (0.0..LAST).contains(seconds))?;
     Some(SystemTime::UNIX_EPOCH + Duration::from_secs_f64(seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a3_l6_a_key_for_which_anybody_can_sign_is_not_read() {
+        let read = |point: &[u8]| {
+            let jwk = json!({ "kty": "OKP", "crv": "Ed25519", "x": URL_SAFE_NO_PAD.encode(point) });
+            VerifyingKey::read_set(json!({ "keys": [jwk] }).to_string().as_bytes()).is_ok()
+        };
+        let of = |first: u8, rest: u8, last: u8| {
+            let mut point = [rest; 32];
+            (point[0], point[31]) = (first, last);
+            point
+        };
+        for sign in [0, 0x80] {
+            for weak in [of(0, 0, 0), of(1, 0, 0), of(0xec, 0xff, 0x7f), of(0xed, 0xff, 0x7f), of(0xee, 0xff, 0x7f)] {
+                let mut weak = weak;
+                weak[31] |= sign;
+                assert!(!read(&weak), "{weak:?}");
+            }
+            let mut weak = *b"\x26\xe8\x95\x8f\xc2\xb2\x27\xb0\x45\xc3\xf4\x89\xf2\xef\x98\xf0\xd5\xdf\xac\x05\xd3\xc6\x33\x39\xb1\x38\x02\x88\x6d\x53\xfc\x05";
+            weak[31] |= sign;
+            assert!(!read(&weak));
+        }
+        assert!(read(&of(2, 0, 0)) && read(&of(0xeb, 0xff, 0x7f)) && read(&[7; 32]));
+        assert!(!read(&[7; 31]) && !read(&[7; 33]));
+    }
+
+    #[test]
+    fn a3_l7_a_claim_that_occurs_twice_is_refused() {
+        assert!(serde_json::from_str::<Claims>(r#"{"sub":"ada","active":true,"nested":{"a":1}}"#).is_ok());
+        for twice in [r#"{"sub":"ada","sub":"bob"}"#, r#"{"active":false,"active":true}"#, r#"{"aud":1,"\u0061ud":2}"#]
+        {
+            assert!(serde_json::from_str::<Claims>(twice).is_err(), "{twice}");
+        }
+    }
 }

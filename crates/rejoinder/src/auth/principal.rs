@@ -172,6 +172,23 @@ impl Principal {
         self.0.expires.is_some_and(|expires| expires <= SystemTime::now())
     }
 
+    /// About how many bytes of memory it takes.
+    #[cfg(feature = "auth")]
+    pub(super) fn size(&self) -> usize {
+        fn of_value(value: &Value) -> usize {
+            const EACH: usize = 64;
+            EACH + match value {
+                Value::String(text) => text.len(),
+                Value::Array(list) => list.iter().map(of_value).sum(),
+                Value::Object(members) => members.iter().map(|(name, value)| EACH + name.len() + of_value(value)).sum(),
+                _ => 0,
+            }
+        }
+        let PrincipalParts { scopes, claims, subject, .. } = &*self.0;
+        let claims = claims.iter().map(|(name, value)| name.len() + of_value(value));
+        256 + subject.len() + scopes.iter().map(|scope| 24 + scope.len()).sum::<usize>() + claims.sum::<usize>()
+    }
+
     /// When what proves its identity expires.
     pub fn expires(&self) -> Option<SystemTime> {
         self.0.expires

@@ -61,6 +61,12 @@ async fn an_opaque_token_is_what_its_issuer_says() {
     assert_eq!(requests[0].0, "Basic c2hvcCUyMHNlcnZlcjpzMyUzQWNyJTI2dA==");
     assert_eq!(requests[0].1, "token=an%2Fopaque%2Btoken%3D%3D&token_type_hint=access_token");
 
+    issuer.answer("/introspect", Answer::Json(json!({ "active": false })));
+    for _ in 0..3 {
+        assert_eq!(whoami_with(&service, "Bearer revoked").await.status, 401);
+    }
+    assert_eq!(issuer.requests().len(), 2, "A3-L8: so does a refusal");
+
     for (what, change, status) in [
         ("revoked", json!({ "active": false }), 401),
         ("truthy", json!({ "active": "true" }), 401),
