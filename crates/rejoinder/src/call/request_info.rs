@@ -84,6 +84,7 @@ pub(crate) enum CallerSource {
     #[default]
     Http,
     /// It came over a pipe, so it is whoever started the program.
+    #[cfg_attr(not(feature = "stdio"), expect(dead_code, reason = "there is no pipe"))]
     Stdio,
     /// Its transport had to know, and has asked already.
     Known,

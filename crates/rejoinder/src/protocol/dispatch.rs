@@ -66,7 +66,7 @@ impl Http {
     }
 
     /// The same, from a caller whom the transport has identified.
-    pub(crate) fn from_caller(self, caller: Option<Principal>) -> Self {
+    pub(crate) fn sent_by(self, caller: Option<Principal>) -> Self {
         Self { caller_source: CallerSource::Known, caller, ..self }
     }
 

@@ -570,12 +570,8 @@ pub(super) fn status(status: StatusCode) -> Response<ResponseBody> {
     response
 }
 
-pub(super) fn json(
-    #[cfg_attr(not(feature = "auth"), expect(unused_mut, reason = "nobody is asked for scopes"))] mut reply: RpcReply,
-) -> Response<ResponseBody> {
-    let status = reply.status;
-    #[cfg(feature = "auth")]
-    let scopes = mem::take(&mut reply.scopes);
+pub(super) fn json(mut reply: RpcReply) -> Response<ResponseBody> {
+    let (status, scopes) = (reply.status, mem::take(&mut reply.scopes));
     let mut response = Response::new(ResponseBody::reply(reply.into_body()));
     *response.status_mut() = status;
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -583,6 +579,8 @@ pub(super) fn json(
     if !scopes.is_empty() {
         response.extensions_mut().insert(NeededScopes(scopes));
     }
+    #[cfg(not(feature = "auth"))]
+    debug_assert!(scopes.is_empty(), "without `Auth` no client can get more");
     response
 }
 

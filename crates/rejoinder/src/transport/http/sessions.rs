@@ -133,8 +133,7 @@ impl HttpSessions {
                 let session = Arc::new(Session::for_one_request(&self.engine, version));
                 let longest_silence = config.stream_after;
                 return Ok(
-                    match session.receive(body, envelope, Http::new(parts.headers, parts.extensions).from_caller(owner))
-                    {
+                    match session.receive(body, envelope, Http::new(parts.headers, parts.extensions).sent_by(owner)) {
                         Dispatched::Stream(call) => {
                             Begun::Later(Box::pin(run(call, Poll::Pending, true, longest_silence)))
                         }
@@ -211,7 +210,7 @@ impl HttpSessions {
         let id = new_session_id()?;
         let session = Arc::new(Session::new(&self.engine, Some(id.clone())));
         // Nothing of its head is kept for as long as the session, except who the caller is.
-        let http = Http::default().from_caller(owner.clone());
+        let http = Http::default().sent_by(owner.clone());
         let Dispatched::Reply(reply) = session.receive(body, envelope, http) else {
             unreachable!("`initialize` has a reply")
         };
@@ -273,7 +272,7 @@ impl HttpSessions {
         };
         let resumes = session.session.version() == Some(LEGACY[0]);
         parts.extensions.insert(ReplyStream(resumes.then(|| Arc::clone(&request.stream))));
-        let http = Http::new(parts.headers, parts.extensions).from_caller(caller);
+        let http = Http::new(parts.headers, parts.extensions).sent_by(caller);
         let mut call = match session.session.receive(body, envelope, http) {
             Dispatched::Stream(call) => call,
             Dispatched::Reply(reply) => return Begun::Response(json(reply)),

@@ -104,7 +104,7 @@ impl Endpoint {
         let hold = || bytes.hold(owner.as_ref());
         let body = read_body(body, options.limits.message_size, options.http.body_timeout, hold).await?;
         let held = bytes.take(owner.as_ref(), body.len() + head_size(&parts.headers))?;
-        let message = Received::Whole(body, Http::new(parts.headers, parts.extensions).from_caller(owner), held);
+        let message = Received::Whole(body, Http::new(parts.headers, parts.extensions).sent_by(owner), held);
         match posted.send_timeout(message, options.http.body_timeout).await {
             Ok(()) => Ok(status(StatusCode::ACCEPTED)),
             Err(mpsc::error::SendTimeoutError::Closed(_)) => Err(no_stream()),
