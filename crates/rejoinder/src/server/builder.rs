@@ -537,6 +537,9 @@ impl Server {
     ///
     /// A layer that puts a [`Principal`] itself into the extensions needs no such function. With both, the function finds the
     /// caller in `request.principal`, and what it returns counts.
+    ///
+    /// It runs once for each request, and once when a WebSocket or a stream of HTTP+SSE is opened. A session over HTTP must know its
+    /// caller before it reads the message, so there `request` has the headers, the extensions and the era, and nothing else.
     pub fn principal(mut self, who: impl Fn(&RequestInfo) -> Option<Principal> + Send + Sync + 'static) -> Self {
         self.make_once("principal", "identify every caller in one function");
         self.options.principal = Callback(Some(Arc::new(who)));

@@ -1,6 +1,6 @@
 //! Who may send requests: what `Auth` says, in the words of HTTP and of the MCP authorization specification.
 
-use ::http::{HeaderValue, Method, Response, StatusCode, header, request::Parts};
+use ::http::{HeaderValue, Method, Response, StatusCode, Uri, header, request::Parts};
 use serde_json::json;
 use tracing::{Span, field::display};
 
@@ -32,7 +32,7 @@ impl Endpoint {
             }
             Err(refusal) => {
                 log(auth, refusal, parts);
-                Err(self.refuse(auth, refusal, (host_of(parts).as_deref(), self.path_of(parts))))
+                Err(self.refuse(auth, refusal, (host_of(parts).as_deref(), self.path_of(&parts.uri))))
             }
         }
     }
@@ -96,8 +96,8 @@ impl Endpoint {
     }
 
     /// Which of its paths a request is for; the endpoint's own, unless it is one of the others.
-    pub(super) fn path_of(&self, parts: &Parts) -> &str {
-        let (config, path) = (&self.engine.options.http, parts.uri.path());
+    pub(super) fn path_of(&self, uri: &Uri) -> &str {
+        let (config, path) = (&self.engine.options.http, uri.path());
         let path = path.strip_prefix(WELL_KNOWN).unwrap_or(path).trim_end_matches('/');
         let mut others = [&config.websocket, &config.sse].into_iter().flatten();
         others.find(|other| other.trim_end_matches('/') == path).unwrap_or(&config.path)
@@ -137,7 +137,7 @@ impl Endpoint {
             return Err(HttpRefusal::new(StatusCode::METHOD_NOT_ALLOWED, "this document is read with GET"));
         }
         let mut document = json!({
-            "resource": self.resource_url(auth, (host_of(parts).as_deref(), self.path_of(parts))),
+            "resource": self.resource_url(auth, (host_of(parts).as_deref(), self.path_of(&parts.uri))),
             "authorization_servers": auth.token_source().as_slice(),
             "bearer_methods_supported": ["header"],
             "resource_name": self.engine.info.name,

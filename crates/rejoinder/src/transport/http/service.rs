@@ -189,11 +189,8 @@ impl McpService {
         }
         #[cfg(feature = "auth")]
         if config.auth.as_ref().is_some_and(|auth| auth.is_oauth())
-            && path.strip_prefix(WELL_KNOWN).is_some_and(|rest| {
-                let mut others = [&config.websocket, &config.sse].into_iter().flatten();
-                let is = |path: &str| rest.trim_end_matches('/') == path.trim_end_matches('/');
-                is("") || is(endpoint) || others.any(|path| is(path))
-            })
+            && let Some(rest) = path.strip_prefix(WELL_KNOWN).map(|rest| rest.trim_end_matches('/'))
+            && ["", self.0.path_of(request.uri()).trim_end_matches('/')].contains(&rest)
         {
             return self.resource_metadata();
         }
@@ -280,7 +277,7 @@ impl McpService {
         if let (Some(auth), false) = (&endpoint.engine.options.http.auth, matches!(self.1, HttpTransport::Metadata)) {
             endpoint.authorize(auth, parts).await.map_err(Box::new)?;
             let host = auth.resource.as_deref().is_none().then(|| host_of(parts)).flatten();
-            let (span, path) = (request_span(parts), endpoint.path_of(parts));
+            let (span, path) = (request_span(parts), endpoint.path_of(&parts.uri));
             let mut response = self.handle(parts, body).instrument(span.clone()).await?;
             span.in_scope(|| endpoint.complete_challenge(auth, &mut response, (host.as_deref(), path)));
             return Ok(response);
