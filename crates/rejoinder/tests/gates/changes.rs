@@ -120,8 +120,8 @@ async fn r3_m4_whoever_listens_hears_what_is_for_its_caller() {
     let [ada, bob] = ["ada", "bob"].map(Principal::new);
     for (era, transport) in ways() {
         let (_, server) = switchable();
-        let client = Client::new(server.stdio_principal(ada.clone())).era(era).transport(transport);
-        let client = client.header("x-user", "ada");
+        let server = if transport == Transport::Stdio { server.stdio_principal(ada.clone()) } else { server };
+        let client = Client::new(server).era(era).transport(transport).header("x-user", "ada");
         let mut listener = client.listen(Filter::default().tools().prompts()).await.unwrap();
         let handle = client.server().handle();
         handle.gates_changed_for(&bob);
