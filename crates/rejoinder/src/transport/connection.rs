@@ -4,8 +4,12 @@ use std::{
     collections::{HashMap, VecDeque},
     io,
     mem::take,
-    sync::{Arc, Mutex, MutexGuard},
+    sync::{
+        Arc, Mutex, MutexGuard,
+        atomic::{AtomicU64, Ordering},
+    },
     task::{Context, Poll, Waker},
+    time::Duration,
 };
 
 use bytes::Bytes;
@@ -14,7 +18,7 @@ use tokio::{
     runtime::Handle,
     sync::Notify,
     task::{AbortHandle, JoinSet, yield_now},
-    time::timeout,
+    time::{Instant, sleep_until, timeout},
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::Instrument;
@@ -73,6 +77,7 @@ pub(super) async fn serve(
         state: Mutex::default(),
         changed: Notify::new(),
         taken: Notify::new(),
+        written: AtomicU64::new(0),
     });
     let mut connection =
         Connection { wire, in_flight, next: None, has_room: true, is_over: false, ready: VecDeque::new() };
@@ -150,7 +155,7 @@ impl<W: Wire> Connection<'_, W> {
 
     /// Writes what is ready.
     async fn write(&mut self) -> io::Result<()> {
-        self.ready.append(&mut self.in_flight.state().ready);
+        let taken = self.in_flight.state().take_ready(&mut self.ready);
         self.in_flight.taken.notify_waiters();
         let mut size = 0;
         while let Some((message, after)) = self.ready.pop_front() {
@@ -161,7 +166,10 @@ impl<W: Wire> Connection<'_, W> {
                 self.wire.flush().await?;
             }
         }
-        self.wire.flush().await
+        self.wire.flush().await?;
+        self.in_flight.written.store(taken, Ordering::Release);
+        self.in_flight.taken.notify_waiters();
+        Ok(())
     }
 
     /// Serves the requests in flight until they are done. Their answers and cancellations still count.
@@ -198,8 +206,10 @@ struct InFlight {
     state: Mutex<InFlightState>,
     /// Notified when there is something to write, or nothing more to serve.
     changed: Notify,
-    /// Notified when what was ready has been taken.
+    /// Notified when what was ready has been taken, and when it has been written.
     taken: Notify,
+    /// How many messages have been written.
+    written: AtomicU64,
 }
 
 #[derive(Default)]
@@ -218,6 +228,8 @@ struct InFlightState {
     tasks: JoinSet<()>,
     /// What is ready to be written.
     ready: VecDeque<Outgoing>,
+    /// How many messages were taken from there.
+    taken: u64,
     /// Whether nothing more comes from the client.
     hung_up: bool,
 }
@@ -242,6 +254,33 @@ struct ServedRequest {
     /// Its own task, if it has one.
     task: Option<AbortHandle>,
 }
+
+/// The notifications that a call has sent before its reply.
+#[derive(Default, Clone, Copy)]
+struct Sent {
+    /// The place of the last one among all messages.
+    last: u64,
+    /// When the client should have handled them.
+    handled_at: Option<Instant>,
+}
+
+impl Sent {
+    /// These and one more.
+    fn and(self, last: u64) -> Self {
+        let now = Instant::now();
+        let handled_at = self.handled_at.map_or(now, |at| at.max(now)) + HANDLING;
+        Self { last, handled_at: Some(handled_at.min(now + MOST_HANDLING)) }
+    }
+}
+
+/// How long a client may take to handle a notification.
+const HANDLING: Duration = Duration::from_micros(250);
+
+/// How long a reply waits at most for notifications that were sent at once.
+const MOST_HANDLING: Duration = Duration::from_millis(50);
+
+/// The time between the last notification of a call and its reply.
+const APART: Duration = Duration::from_millis(2);
 
 /// How many messages wait to be served before no more are read.
 const MOST_RECEIVED: usize = 128;
@@ -321,11 +360,15 @@ impl InFlight {
                     replies += 1;
                     replies % TOGETHER == 0
                 }
-                Poll::Ready(Frame::Notification(message) | Frame::Request(message)) => {
-                    self.state().ready.push_back((ReplyBody::Whole(message), None));
-                    self.hand_over(key, stream)
+                Poll::Ready(Frame::Notification(message)) => {
+                    let sent = self.state().push(message);
+                    self.hand_over(key, stream, Sent::default().and(sent))
                 }
-                Poll::Pending => self.hand_over(key, stream),
+                Poll::Ready(Frame::Request(message)) => {
+                    self.state().push(message);
+                    self.hand_over(key, stream, Sent::default())
+                }
+                Poll::Pending => self.hand_over(key, stream, Sent::default()),
             };
         }
         self.changed.notify_one();
@@ -450,7 +493,7 @@ impl InFlight {
     }
 
     /// Gives a request its own task, unless it was cancelled meanwhile; whether it has one now.
-    fn hand_over(self: &Arc<Self>, key: RequestKey, mut stream: Stream) -> bool {
+    fn hand_over(self: &Arc<Self>, key: RequestKey, mut stream: Stream, mut sent: Sent) -> bool {
         let mut state = self.state();
         let Some(mut served) = end_request(&mut state.requests, &key) else {
             // Author's code runs when the call is dropped, so not under the lock.
@@ -462,8 +505,10 @@ impl InFlight {
         served.task = Some(state.spawn(async move {
             loop {
                 match stream.frame().await {
-                    Frame::Notification(message) | Frame::Request(message) => in_flight.send(message).await,
+                    Frame::Notification(message) => sent = sent.and(in_flight.send(message).await),
+                    Frame::Request(message) => drop(in_flight.send(message).await),
                     Frame::Last(reply) => {
+                        in_flight.handled(sent).await;
                         in_flight.state().finish(&request, reply);
                         return in_flight.changed.notify_one();
                     }
@@ -474,18 +519,33 @@ impl InFlight {
         true
     }
 
-    /// Sends a message of a running call; waits while the client does not read.
-    async fn send(&self, message: Bytes) {
+    /// Sends a message of a running call; waits while the client does not read. Returns its place among all messages.
+    async fn send(&self, message: Bytes) -> u64 {
         loop {
             let taken = self.taken.notified();
             let has_room = self.state().ready.len() < MOST_READY;
             if has_room {
-                self.state().ready.push_back((ReplyBody::Whole(message), None));
+                let place = self.state().push(message);
                 self.changed.notify_one();
-                return yield_now().await;
+                yield_now().await;
+                return place;
             }
             self.changed.notify_one();
             taken.await;
+        }
+    }
+
+    /// Waits until the client should have handled the notifications of a call, so that they and its reply are not read
+    /// together: the TypeScript SDK drops the progress of a call that came in the same chunk as the reply.
+    async fn handled(&self, sent: Sent) {
+        let Some(mut handled_at) = sent.handled_at else { return };
+        loop {
+            let written = self.taken.notified();
+            if self.written.load(Ordering::Acquire) >= sent.last {
+                return sleep_until(handled_at + APART).await;
+            }
+            written.await;
+            handled_at = handled_at.max(Instant::now());
         }
     }
 }
@@ -501,6 +561,19 @@ impl InFlightState {
     /// Whether everything has been served, and what was ready has been taken.
     fn is_done(&self) -> bool {
         self.received.is_empty() && self.serving == 0 && self.requests.is_empty() && self.ready.is_empty()
+    }
+
+    /// Adds a message of a call to those that are ready; its place among all messages.
+    fn push(&mut self, message: Bytes) -> u64 {
+        self.ready.push_back((ReplyBody::Whole(message), None));
+        self.taken + self.ready.len() as u64
+    }
+
+    /// Takes what is ready; how many messages were taken with these.
+    fn take_ready(&mut self, ready: &mut VecDeque<Outgoing>) -> u64 {
+        self.taken += self.ready.len() as u64;
+        ready.append(&mut self.ready);
+        self.taken
     }
 
     fn refuse<T>(&mut self, id: Option<&str>, error: &RpcError) -> Option<T> {
