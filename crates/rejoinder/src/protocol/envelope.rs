@@ -133,6 +133,16 @@ impl<'a> Envelope<'a> {
         find_id(&String::from_utf8_lossy(bytes)).map(str::to_owned)
     }
 
+    /// The id of a message of which only the end is known: a member of the object that ends there.
+    pub(crate) fn read_id_at_end(bytes: &[u8]) -> Option<String> {
+        let text = String::from_utf8_lossy(bytes);
+        text.match_indices("\"id\"").find_map(|(at, _)| {
+            let rest = format!("{{{}", &text[at..]);
+            serde_json::from_str::<IgnoredAny>(&rest).ok()?;
+            find_id(&rest).map(str::to_owned)
+        })
+    }
+
     /// Reads a message of at most so many JSON values.
     pub(crate) fn read(bytes: &'a [u8], most_values: usize) -> Result<Self, BadEnvelope> {
         let text = if has_more_values(bytes, most_values) {

@@ -26,6 +26,7 @@ use tracing::Instrument;
 use crate::{
     auth::{BudgetFull, Held},
     call::AfterReply,
+    error::RefusalLog,
     lock,
     protocol::{
         Dispatched, Envelope, Frame, Http, ReplyBody, RequestKey, RpcError, RpcReply, Session, Stream, admit_request,
@@ -39,8 +40,8 @@ use crate::{
 pub(super) enum Received {
     /// A message, the HTTP request that brought it or opened its connection, and the room that it takes until it is served.
     Whole(Bytes, Http, Held),
-    /// The beginning of a message that is too long. The rest of it is passed over.
-    TooLong(Bytes),
+    /// The beginning and the end of a message that is too long. The rest of it was passed over.
+    TooLong(Bytes, Bytes),
     /// The end: nothing more comes, but the client still reads.
     End,
 }
@@ -78,6 +79,7 @@ pub(super) async fn serve(
         changed: Notify::new(),
         taken: Notify::new(),
         written: AtomicU64::new(0),
+        too_long: RefusalLog::default(),
     });
     let mut connection =
         Connection { wire, in_flight, next: None, has_room: true, is_over: false, ready: VecDeque::new() };
@@ -210,6 +212,7 @@ struct InFlight {
     taken: Notify,
     /// How many messages have been written.
     written: AtomicU64,
+    too_long: RefusalLog<()>,
 }
 
 #[derive(Default)]
@@ -390,10 +393,14 @@ impl InFlight {
     fn order<'a>(self: &Arc<Self>, state: &mut InFlightState, received: &'a Received) -> Option<OrderedRequest<'a>> {
         let (message, http) = match received {
             Received::Whole(message, http, _) => (message, http),
-            Received::TooLong(beginning) => {
+            Received::TooLong(beginning, end) => {
                 let limit = self.engine.options.limits.message_size;
+                if let Some(times) = self.too_long.due(()) {
+                    tracing::warn!(times, "a message is longer than {limit} bytes (`Limits::message_size`), refused");
+                }
                 let error = RpcError::invalid_request(format!("the message is longer than {limit} bytes"));
-                return state.refuse(Envelope::read_id(beginning).as_deref(), &error);
+                let id = Envelope::read_id(beginning).or_else(|| Envelope::read_id_at_end(end));
+                return state.refuse(id.as_deref(), &error);
             }
             Received::End => return state.hang_up(),
         };

@@ -55,9 +55,17 @@ async fn c7_the_error_to_a_message_that_is_too_long_has_its_id() {
     for (line, id) in [
         (format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"{long}"}}}}"#), json!(7)),
         (format!(r#"{{"id":"a","jsonrpc":"2.0","method":"{long}"#), json!("a")),
-        // The id comes after what the server reads of the line.
+        // As the TypeScript SDK writes it.
         (
-            format!(r#"{{"method":"tools/call","params":{{"id":8,"name":"{}"}},"id":7}}"#, long.repeat(1000)),
+            format!(r#"{{"method":"tools/call","params":{{"name":"{}"}},"jsonrpc":"2.0","id":9}}"#, long.repeat(1000)),
+            json!(9),
+        ),
+        (format!(r#"{{"method":"x","params":{{"x":"{}","y":{{"id":8}}}},"id":"z"}}"#, long.repeat(9)), json!("z")),
+        (
+            format!(
+                r#"{{"params":{{"x":"{0}","id":8,"y":[{{"id":8}},"{{\"id\":8}}"]}},"method":"x"}}"#,
+                long.repeat(9)
+            ),
             Value::Null,
         ),
         (format!(r#"{{"jsonrpc":"2.0","id":"{}","method":"ping"}}"#, long.repeat(3)), Value::Null),

@@ -43,7 +43,7 @@ where
             match self.lines.next() {
                 Some(Ok(line)) if line.trim_ascii().is_empty() => {}
                 Some(Ok(line)) => return Ok(Received::Whole(line, Http::over_stdio(), Held::default())),
-                Some(Err(beginning)) => return Ok(Received::TooLong(beginning)),
+                Some(Err((beginning, end))) => return Ok(Received::TooLong(beginning, end)),
                 None if self.is_closed => return Ok(Received::End),
                 None => {
                     self.is_closed = self.input.read_buf(self.lines.space()).await? == 0;
@@ -76,24 +76,27 @@ where
     }
 }
 
-/// Cuts a stream of bytes into lines, none longer than the limit. Of a longer one only the beginning is returned, as an
-/// error: the rest is skipped as it arrives, so its length costs no memory.
+/// Cuts a stream of bytes into lines, none longer than the limit. Of a longer one only the beginning and the end are returned,
+/// as an error: the rest is skipped as it arrives, so its length costs no memory.
 #[derive(Debug)]
 struct LineReader {
     buffer: BytesMut,
     /// How much of the buffer is known to have no line break.
     searched: usize,
     limit: usize,
-    /// Whether the rest of a line that was too long is being passed over.
-    skipping: bool,
+    /// The beginning of a line that is too long, while the rest of it is passed over.
+    too_long: Option<Bytes>,
 }
+
+/// How much of a line that is too long is kept at each end, to find its id.
+const KEPT: usize = 1024;
 
 /// The longest line that is copied.
 const SHORT: usize = 4 * 1024;
 
 impl LineReader {
     fn new(limit: usize) -> Self {
-        Self { buffer: BytesMut::with_capacity(64 * 1024), searched: 0, limit, skipping: false }
+        Self { buffer: BytesMut::with_capacity(64 * 1024), searched: 0, limit, too_long: None }
     }
 
     /// Where what is read goes.
@@ -103,29 +106,27 @@ impl LineReader {
     }
 
     /// The next line that has arrived, without its line break.
-    fn next(&mut self) -> Option<Result<Bytes, Bytes>> {
-        loop {
-            let found = memchr::memchr(b'\n', &self.buffer[self.searched..]);
-            let Some(end) = found.map(|at| at + self.searched) else {
-                self.searched = self.buffer.len();
-                if self.searched <= self.limit && !self.skipping {
-                    return None;
-                }
-                let beginning = self.buffer.split().freeze();
-                self.searched = 0;
-                return (!std::mem::replace(&mut self.skipping, true)).then_some(Err(beginning));
-            };
-            self.searched = 0;
-            let line = self.buffer.split_to(end);
-            self.buffer.advance(1);
-            if std::mem::take(&mut self.skipping) {
-                continue;
+    fn next(&mut self) -> Option<Result<Bytes, (Bytes, Bytes)>> {
+        let beginning = |line: &[u8]| Bytes::copy_from_slice(&line[..line.len().min(KEPT)]);
+        let found = memchr::memchr(b'\n', &self.buffer[self.searched..]);
+        let Some(end) = found.map(|at| at + self.searched) else {
+            if self.too_long.is_none() && self.buffer.len() > self.limit {
+                self.too_long = Some(beginning(&self.buffer));
             }
-            let is_too_long = line.len() > self.limit;
-            // A call keeps its line while it runs. A copy of a short one lets go of the buffer, which is then used again.
-            let line = if line.len() <= SHORT { Bytes::copy_from_slice(&line) } else { line.freeze() };
-            return Some(if is_too_long { Err(line) } else { Ok(line) });
+            if self.too_long.is_some() {
+                self.buffer.advance(self.buffer.len().saturating_sub(KEPT));
+            }
+            self.searched = self.buffer.len();
+            return None;
+        };
+        self.searched = 0;
+        let line = self.buffer.split_to(end);
+        self.buffer.advance(1);
+        if let Some(beginning) = self.too_long.take().or_else(|| (end > self.limit).then(|| beginning(&line))) {
+            return Some(Err((beginning, Bytes::copy_from_slice(&line[end.saturating_sub(KEPT)..]))));
         }
+        // A call keeps its line while it runs. A copy of a short one lets go of the buffer, which is then used again.
+        Some(Ok(if line.len() <= SHORT { Bytes::copy_from_slice(&line) } else { line.freeze() }))
     }
 }
 
@@ -141,7 +142,7 @@ mod tests {
         assert!(first.is_unique() && first == "first");
     }
 
-    fn cut(limit: usize, chunks: &[&[u8]]) -> Vec<Result<Bytes, Bytes>> {
+    fn cut(limit: usize, chunks: &[&[u8]]) -> Vec<Result<Bytes, (Bytes, Bytes)>> {
         let mut lines = LineReader::new(limit);
         let mut cut = Vec::new();
         for chunk in chunks {
@@ -151,7 +152,7 @@ mod tests {
         cut
     }
 
-    fn whole(text: &'static str) -> Result<Bytes, Bytes> {
+    fn whole(text: &'static str) -> Result<Bytes, (Bytes, Bytes)> {
         Ok(Bytes::from_static(text.as_bytes()))
     }
 
@@ -165,10 +166,12 @@ mod tests {
 
     #[test]
     fn a_line_that_is_too_long_is_reported_once_and_skipped() {
-        let too_long = |beginning: &'static str| Err(Bytes::from_static(beginning.as_bytes()));
-        assert_eq!(cut(4, &[b"12345", b"67890", b"123\nok\n"]), [too_long("12345"), whole("ok")]);
-        assert_eq!(cut(4, &[b"12345\n1234\n"]), [too_long("12345"), whole("1234")]);
-        assert_eq!(cut(4, &[b"123456"]), [too_long("123456")]);
+        let too_long = |beginning: &'static str, end: &'static str| Err((beginning.into(), end.into()));
+        assert_eq!(cut(4, &[b"12345", b"67890", b"123\nok\n"]), [too_long("12345", "1234567890123"), whole("ok")]);
+        assert_eq!(cut(4, &[b"12345\n1234\n"]), [too_long("12345", "12345"), whole("1234")]);
+        let long = [b"{", &[b'x'; 9000][..], b"}\n"].concat();
+        let [Err((beginning, end))] = &cut(4, &long.chunks(100).collect::<Vec<_>>())[..] else { panic!("one line") };
+        assert!(beginning.starts_with(b"{") && end.ends_with(b"}") && beginning.len() <= KEPT && end.len() == KEPT);
     }
 
     #[test]
