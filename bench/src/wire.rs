@@ -151,9 +151,12 @@ pub fn object(body: &[u8]) -> &[u8] {
     &body[begin..end.max(begin)]
 }
 
-/// Appends one line for stdio: a `tools/call` of `add` under this id, on a session or not.
-pub fn stdio_line(on_session: bool, id: usize, out: &mut Vec<u8>) {
-    message(on_session, id, out);
+/// Appends one line for stdio: a `tools/call` under this id.
+pub fn stdio_line(ask: Ask, id: usize, out: &mut Vec<u8>) {
+    match ask {
+        Ask::Call | Ask::SessionCall => message(ask == Ask::SessionCall, id, out),
+        _ => out.extend_from_slice(ask.body(id).as_bytes()),
+    }
     out.push(b'\n');
 }
 
@@ -198,9 +201,9 @@ mod tests {
 
     #[test]
     fn a_line_is_the_body() {
-        for (ask, on_session) in [(Ask::Call, false), (Ask::SessionCall, true)] {
+        for ask in [Ask::Call, Ask::SessionCall, Ask::Stream] {
             let mut line = Vec::new();
-            stdio_line(on_session, 7, &mut line);
+            stdio_line(ask, 7, &mut line);
             assert_eq!(String::from_utf8(line).unwrap(), ask.body(7) + "\n");
         }
     }

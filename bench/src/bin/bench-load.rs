@@ -3,7 +3,7 @@
 //! ```text
 //! bench-load once  --http 127.0.0.1:PORT --ask call|caller|session|list|rounds|question|stream
 //! bench-load http  --http 127.0.0.1:PORT --ask call|caller|session|list|rounds|stream --connections C --seconds S [--warmup S] [--pid PID] [--slow N] [--flood N]
-//! bench-load stdio --depth K [--session] --seconds S [--warmup S] -- COMMAND ARGUMENTS..
+//! bench-load stdio --depth K [--ask call|session|stream] --seconds S [--warmup S] -- COMMAND ARGUMENTS..
 //! bench-load ws    --http 127.0.0.1:PORT --depth K --seconds S [--warmup S] [--pid PID]
 //! ```
 //!
@@ -48,7 +48,7 @@ fn main() -> Result<()> {
         }
         "stdio" => {
             let depth = flags.get("depth")?.unwrap_or(1);
-            print(&stdio::run(&command, depth, flags.has("session"), window(&flags)?)?)
+            print(&stdio::run(&command, depth, ask(&flags)?, window(&flags)?)?)
         }
         "ws" => {
             let depth = flags.get("depth")?.unwrap_or(1);

@@ -8,17 +8,20 @@ use anyhow::{Context, Result, ensure};
 
 use super::report::{Report, Tally, Window};
 use crate::session;
-use crate::wire::{self, Reply};
+use crate::wire::{self, Ask, Reply};
 
 /// As many requests and replies as surely fit into the pipes: more, and both sides could wait to write.
 const MOST_IN_FLIGHT: usize = 128;
 
-/// Starts `command` and loads it, `depth` requests in flight, on a session or not.
+/// What a notification begins with; a reply has its id there.
+const NOTIFICATION: &[u8] = br#"{"jsonrpc":"2.0","method":"#;
+
+/// Starts `command` and loads it, `depth` requests in flight.
 ///
 /// # Errors
 ///
 /// When the child cannot be started, ends early or writes something that is not a reply.
-pub fn run(command: &[String], depth: usize, on_session: bool, window: Window) -> Result<Report> {
+pub fn run(command: &[String], depth: usize, ask: Ask, window: Window) -> Result<Report> {
     ensure!((1..=MOST_IN_FLIGHT).contains(&depth), "from 1 to {MOST_IN_FLIGHT} requests can be in flight");
     let (program, arguments) = command.split_first().context("which server to start?")?;
     let mut child = Command::new(program)
@@ -27,7 +30,7 @@ pub fn run(command: &[String], depth: usize, on_session: bool, window: Window) -
         .stdout(Stdio::piped())
         .spawn()
         .with_context(|| format!("`{program}` cannot be started"))?;
-    let report = drive(&mut child, depth, on_session, window);
+    let report = drive(&mut child, depth, ask, window);
     // It may have ended by itself, which is what killing it is for.
     let _ = child.kill();
     child.wait()?;
@@ -35,11 +38,11 @@ pub fn run(command: &[String], depth: usize, on_session: bool, window: Window) -
 }
 
 /// Keeps `depth` requests in flight until the window closes.
-fn drive(child: &mut Child, depth: usize, on_session: bool, window: Window) -> Result<Report> {
+fn drive(child: &mut Child, depth: usize, ask: Ask, window: Window) -> Result<Report> {
     let mut input = child.stdin.take().context("the child has no input")?;
     let output = child.stdout.take().context("the child has no output")?;
     let mut output = BufReader::with_capacity(64 * 1024, output);
-    if on_session {
+    if ask == Ask::SessionCall {
         writeln!(input, "{}", session::INITIALIZE)?;
         let mut reply = Vec::new();
         output.read_until(b'\n', &mut reply)?;
@@ -55,7 +58,7 @@ fn drive(child: &mut Child, depth: usize, on_session: bool, window: Window) -> R
     loop {
         lines.clear();
         for _ in 0..due {
-            wire::stdio_line(on_session, session::FIRST_ID + sent.len(), &mut lines);
+            wire::stdio_line(ask, session::FIRST_ID + sent.len(), &mut lines);
             sent.push(Instant::now());
         }
         input.write_all(&lines)?;
@@ -68,6 +71,10 @@ fn drive(child: &mut Child, depth: usize, on_session: bool, window: Window) -> R
             partial.extend_from_slice(piece);
             if piece.last() != Some(&b'\n') {
                 break;
+            }
+            if partial.starts_with(NOTIFICATION) {
+                partial.clear();
+                continue;
             }
             let line = Reply::read(&partial)?;
             let begun = *sent.get(line.id - session::FIRST_ID).context("a reply without a request")?;

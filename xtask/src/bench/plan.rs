@@ -45,6 +45,8 @@ pub(super) enum Load {
     StdioSession(usize),
     /// `tools/call` of `count`, whose reply is a stream of 1,000 items, over this many connections.
     Stream(usize),
+    /// The same over stdio, this many in flight.
+    StdioStream(usize),
     /// `tools/call` of `add` over one WebSocket, this many in flight.
     WebSocket(usize),
 }
@@ -56,12 +58,13 @@ const LIST: &[Load] = &[Load::List(16)];
 const MANY_TOOLS: &[Load] = &[Load::Call(16), Load::List(16)];
 const ROUNDS: &[Load] = &[Load::Rounds(16), Load::Rounds(64)];
 const STREAM: &[Load] = &[Load::Stream(4)];
+const STDIO_STREAM: &[Load] = &[Load::StdioStream(1), Load::StdioStream(64)];
 const WEBSOCKET: &[Load] = &[Load::WebSocket(64)];
 const STDIO: &[Load] = &[Load::Stdio(1), Load::Stdio(64), Load::StdioSession(1), Load::StdioSession(64)];
 
 /// Every load, in the order in which they are run and reported.
 pub(super) fn loads() -> impl Iterator<Item = Load> {
-    [CALLS, BESIDE, SESSION, LIST, ROUNDS, STREAM, WEBSOCKET, STDIO].into_iter().flatten().copied()
+    [CALLS, BESIDE, SESSION, LIST, ROUNDS, STREAM, WEBSOCKET, STDIO, STDIO_STREAM].into_iter().flatten().copied()
 }
 
 impl fmt::Display for Load {
@@ -76,6 +79,7 @@ impl fmt::Display for Load {
             Self::Stdio(many) => write!(out, "tools/call on stdio, {many} in flight"),
             Self::StdioSession(many) => write!(out, "tools/call on a session, stdio, {many} in flight"),
             Self::Stream(many) => write!(out, "streams of 1,000 items, {many} connections"),
+            Self::StdioStream(many) => write!(out, "streams of 1,000 items on stdio, {many} in flight"),
             Self::WebSocket(many) => write!(out, "tools/call over WebSocket, {many} in flight"),
         }
     }
@@ -86,14 +90,14 @@ impl Load {
     pub(super) fn unit(self) -> &'static str {
         match self {
             Self::Rounds(_) => "call",
-            Self::Stream(_) => "stream",
+            Self::Stream(_) | Self::StdioStream(_) => "stream",
             _ => "request",
         }
     }
 
     /// Whether the loader starts the server itself.
     pub(super) fn is_stdio(self) -> bool {
-        matches!(self, Self::Stdio(_) | Self::StdioSession(_))
+        matches!(self, Self::Stdio(_) | Self::StdioSession(_) | Self::StdioStream(_))
     }
 
     /// What the loader is started with.
@@ -105,8 +109,9 @@ impl Load {
             Self::List(many) => ("http --ask list --connections".to_owned(), many),
             Self::Rounds(many) => ("http --ask rounds --connections".to_owned(), many),
             Self::Stdio(many) => ("stdio --depth".to_owned(), many),
-            Self::StdioSession(many) => ("stdio --session --depth".to_owned(), many),
+            Self::StdioSession(many) => ("stdio --ask session --depth".to_owned(), many),
             Self::Stream(many) => ("http --ask stream --connections".to_owned(), many),
+            Self::StdioStream(many) => ("stdio --ask stream --depth".to_owned(), many),
             Self::WebSocket(many) => ("ws --depth".to_owned(), many),
         };
         words.split(' ').map(str::to_owned).chain([many.to_string()]).collect()
@@ -152,6 +157,7 @@ pub(super) mod name {
     pub(in crate::bench) const REJOINDER_STREAM: &str = "rejoinder, with a stream";
     pub(in crate::bench) const REJOINDER_WEBSOCKET: &str = "rejoinder, WebSocket";
     pub(in crate::bench) const REJOINDER_STDIO: &str = "rejoinder, stdio";
+    pub(in crate::bench) const REJOINDER_STDIO_STREAM: &str = "rejoinder, stdio, with a stream";
     pub(in crate::bench) const REJOINDER_ROUNDS: &str = "rejoinder, encrypted state";
     pub(in crate::bench) const RMCP: &str = "rmcp as documented";
     pub(in crate::bench) const RMCP_ARC: &str = "rmcp, shared router";
@@ -205,6 +211,7 @@ pub(super) fn subjects(kept: &Kept) -> Vec<Subject> {
         subject(name::REJOINDER_ROUNDS, REJOINDER, &["--asking"], &[ROUNDS]),
         subject(name::RMCP_STDIO, RMCP, &["--stdio"], &[STDIO]),
         subject(name::REJOINDER_STDIO, REJOINDER, &["--stdio"], &[STDIO]),
+        subject(name::REJOINDER_STDIO_STREAM, REJOINDER, &["--stdio", "--stream"], &[STDIO_STREAM]),
         subject(name::RMCP_PIPES, RMCP, &["--stdio-pipes"], &[STDIO]),
     ]
 }
@@ -355,7 +362,7 @@ mod tests {
 
     #[test]
     fn the_loader_gets_words() {
-        assert_eq!(Load::StdioSession(64).arguments(), ["stdio", "--session", "--depth", "64"]);
+        assert_eq!(Load::StdioSession(64).arguments(), ["stdio", "--ask", "session", "--depth", "64"]);
         let subjects = subjects(&Kept { list: "list".into(), question: "question".into() });
         for (name, ask) in [(name::REJOINDER, "call"), (name::REJOINDER_CALLER, "caller")] {
             let subject = subjects.iter().find(|one| one.name == name).expect("it is in the plan");
