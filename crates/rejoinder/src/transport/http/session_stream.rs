@@ -16,12 +16,13 @@ use crate::{
 };
 
 /// When a client whose connection broke should come back.
-pub(super) const RETRY: Duration = Duration::from_secs(3);
+pub(super) const RETRY: Duration = Duration::from_secs(1);
 
 /// How many messages of a stream are kept for a client that comes back.
 const MOST_KEPT: usize = 256;
 
-/// The largest reply that is kept after the client has read it, in bytes.
+/// The largest reply that is kept after the client has read it, and how much of a stream waits for a client that is away, in
+/// bytes.
 pub(super) const LARGEST_KEPT: usize = 256 * 1024;
 
 /// How many events wait for a client that reads slowly, before the sender has to wait.
@@ -82,6 +83,10 @@ impl StreamState {
         self.events.len() - self.first_unread() < MOST_UNREAD
     }
 
+    fn size(&self) -> usize {
+        self.events.iter().map(|event| event.bytes.len()).sum()
+    }
+
     fn next(&mut self) -> Option<Bytes> {
         let index = self.first_unread();
         let event = self.events.get(index)?;
@@ -96,18 +101,22 @@ impl StreamState {
         Some(bytes)
     }
 
-    /// Adds an event. A reply that there is no room for is not kept, and neither is a large one once it is read. A question is
-    /// always kept: its call has taken room for it.
+    /// Adds an event. What there is no room for does not wait for a client that is away, and of notifications only the last
+    /// wait. A large reply is not kept once it is read. A question is always kept: its call has taken room for it.
     fn push(&mut self, is_kept: bool, is_last: bool, stream: &SessionStream, event: Bytes) {
         let mut held = stream.held.another();
         let has_room = held.grow(event.len()).is_ok();
-        let waits = is_kept && (has_room || !is_last);
+        let waits = has_room || is_kept && !is_last;
         if !waits && !self.is_connected {
             return;
         }
-        let is_kept = waits && !(is_last && event.len() > LARGEST_KEPT);
-        if self.events.len() == MOST_KEPT {
-            self.events.pop_front();
+        let is_kept = is_kept && waits && !(is_last && event.len() > LARGEST_KEPT);
+        while self.events.len() >= MOST_KEPT || !self.is_connected && self.size() + event.len() > LARGEST_KEPT {
+            match self.events.iter().position(|event| !event.is_kept) {
+                Some(oldest) => drop(self.events.remove(oldest)),
+                None if self.events.len() < MOST_KEPT => break,
+                None => drop(self.events.pop_front()),
+            }
         }
         self.last += 1;
         let bytes = [format!("id: {}-{}\n", stream.number, self.last).into(), event].concat().into();
@@ -128,7 +137,7 @@ impl SessionStream {
 
     /// The size of the events that are kept, in bytes.
     pub(super) fn size(&self) -> usize {
-        self.state.borrow().events.iter().map(|event| event.bytes.len()).sum()
+        self.state.borrow().size()
     }
 
     /// Connects a client, which reads on after that event, or else after the last one that was read.
@@ -269,7 +278,7 @@ impl ReplyStream {
     /// Ends the client's connection while the call goes on, and asks the client to come back after `retry`.
     ///
     /// For calls that last so long that an open connection is a burden. A session keeps its last replies for clients
-    /// that come back. Progress and log messages in the meantime are lost.
+    /// that come back, and of each call the last progress and log messages of the meantime (256 of them, 256 KiB).
     ///
     /// Returns whether it was done: clients before 2025-11-25 do not know how to come back, and stay connected.
     pub async fn disconnect(&self, retry: Duration) -> bool {

@@ -10,7 +10,7 @@ use std::{
 
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
-use tokio::time::Instant;
+use tokio::{sync::Notify, time::Instant};
 
 use super::{
     fixture::{Fixture, dynamic, fixture, until},
@@ -133,8 +133,10 @@ async fn a_call_sends_its_client_away_and_the_reply_waits() {
     tokio::time::sleep(Duration::from_millis(100)).await;
     let resumed = client.send("GET", &[("last-event-id", &last)], Value::Null).await;
     let messages = Events::of(resumed).messages().await;
-    assert_eq!(messages.len(), 1, "{messages:?}");
-    assert_eq!(messages[0]["result"]["content"][0]["text"], "left: true");
+    // What it logged meanwhile waits, too.
+    assert_eq!(messages.len(), 2, "{messages:?}");
+    assert_eq!(messages[0]["params"]["data"], "away");
+    assert_eq!(messages[1]["result"]["content"][0]["text"], "left: true");
 }
 
 #[tokio::test]
@@ -156,6 +158,34 @@ async fn a_client_whose_connection_broke_gets_its_reply() {
     let resumed = client.send("GET", &[("last-event-id", &first)], Value::Null).await;
     let messages = Events::of(resumed).messages().await;
     assert_eq!(messages.last().expect("a reply")["id"], "call", "{messages:?}");
+}
+
+/// Items, after the test has said so.
+#[tool]
+async fn items_later(count: usize, go: Dep<Notify>) -> ToolStream<String> {
+    go.notified().await;
+    ToolStream::new(futures_util::stream::iter((1..=count).map(|number| format!("{number} "))))
+}
+
+#[tokio::test]
+async fn c3_5_the_last_items_that_were_sent_while_the_client_was_away_wait_for_it() {
+    for (count, expected) in [(3, 1..=3), (1000, 746..=1000)] {
+        let go = Arc::new(Notify::new());
+        let server = Server::new("later", "1.0.0").provide_arc(Arc::clone(&go)).tools(tools![items_later]);
+        let mut client = Http::new(&Fixture { server: server.build().expect("a good server"), seen: Arc::default() });
+        client.initialize("2025-11-25").await;
+        let mut events = Events::of(client.call("items_later", json!({ "count": count })).await);
+        let first = events.next().await.expect("an event").id.expect("an id");
+        drop(events);
+        go.notify_one();
+        until("the call is over", || client.server.sessions()[0] == 0).await;
+        let resumed = client.send("GET", &[("last-event-id", &first)], Value::Null).await;
+        let mut messages = Events::of(resumed).messages().await;
+        let reply = messages.pop().expect("a reply");
+        assert_eq!(reply["id"], "call");
+        let seen = messages.iter().map(|item| item["params"]["progress"].as_f64());
+        assert!(seen.eq(expected.map(|number| Some(f64::from(number)))), "{messages:?}");
+    }
 }
 
 #[tokio::test]
