@@ -143,9 +143,12 @@ const ELICITATION: &str = "2025-06-18";
 const RICHER_FORMS: &str = "2025-11-25";
 
 impl Question {
-    /// Why the client cannot be asked this, if it cannot: it did not declare the capability, or its session uses a version
-    /// without it.
+    /// Why the client cannot be asked this, if it cannot: there is no session to ask it in, it did not declare the capability,
+    /// or its session uses a version without it.
     pub(crate) fn out_of_reach(&self, request: &RequestInfo) -> Option<CallError> {
+        if request.era == Era::Session && request.session_id.is_none() {
+            return Some(CallError::no_session_to_ask_in());
+        }
         if let Some(missing) = self.missing_capability(request.capabilities) {
             return Some(CallError::missing_capability(missing));
         }

@@ -152,6 +152,7 @@ impl Call {
                     self.record().leave_unasked(&key);
                     return Ok(Err(error));
                 }
+                Err(_) if self.record().lacks_capabilities() => return Err(Halt::Pending),
                 Err(error) => return Err(Halt::Failed(error)),
             }
         }
@@ -298,16 +299,16 @@ impl Call {
         self.record().hand_on(next)
     }
 
-    /// Notes that the client lacks capabilities, if that is the error, until the round ends. On a session it ends the call at
-    /// once, because the other questions of the round would reach the user.
+    /// Notes that the client lacks capabilities, if that is the error, until the round ends. On a session nothing more is asked
+    /// in the round, because its questions would reach the user.
     pub(crate) fn note_missing(&self, error: &CallError) -> bool {
-        match error.required_capabilities() {
-            Some(required) if self.request().era == Era::Stateless => {
-                self.record().note_missing(required);
-                true
-            }
-            _ => false,
+        let Some(required) = error.required_capabilities() else { return false };
+        let mut record = self.record();
+        record.note_missing(required);
+        if self.request().era == Era::Session {
+            record.over().cancel();
         }
+        true
     }
 
     /// Ends a round that waits for answers.

@@ -358,6 +358,11 @@ impl CallRecord {
         merge(self.round.missing.get_or_insert_with(|| Value::Object(Map::new())), required);
     }
 
+    /// Whether the round ends because the client lacks capabilities.
+    pub(super) fn lacks_capabilities(&self) -> bool {
+        self.round.missing.is_some()
+    }
+
     /// All capabilities that the client lacks.
     pub(super) fn missing(&mut self) -> Option<Value> {
         self.round.missing.take()

@@ -43,8 +43,10 @@ pub enum CallErrorKind {
     Message(Cow<'static, str>),
     /// The resource does not exist; elsewhere like a message.
     NotFound(Cow<'static, str>),
-    /// The user declined or cancelled a question. The text names it; the model reads it like a message.
+    /// The user declined a question. The text names it; the model reads it like a message.
     Declined(Cow<'static, str>),
+    /// The same, if the user cancelled it.
+    Cancelled(Cow<'static, str>),
     /// The client sent an error instead of an answer. The text names the question; the model reads it like a message.
     Unanswered(Cow<'static, str>),
     /// The round took longer than its timeout. The model reads it like a message.
@@ -117,6 +119,11 @@ impl CallError {
         Self::protocol(MISSING_CAPABILITY, sentence, Some(serde_json::json!({ "requiredCapabilities": required })))
     }
 
+    /// The server forgets what the client declared, and has no session to ask it in.
+    pub(crate) fn no_session_to_ask_in() -> Self {
+        Self::new("the client cannot be asked: this server keeps no sessions (`http::Config::without_session_memory`)")
+    }
+
     /// The client's session uses a version that lacks a kind of question.
     pub(crate) fn too_old(what: &str, speaks: &str, since: &str) -> Self {
         Self::new(format!(
@@ -160,7 +167,7 @@ impl CallError {
 
     /// The user cancelled it.
     pub(crate) fn cancelled(name: &str) -> Self {
-        Self::of(CallErrorKind::Declined(format!("the user cancelled `{name}`").into()))
+        Self::of(CallErrorKind::Cancelled(format!("the user cancelled `{name}`").into()))
     }
 
     /// The round took longer than this.
@@ -236,6 +243,7 @@ impl fmt::Display for CallError {
             CallErrorKind::Message(text)
             | CallErrorKind::NotFound(text)
             | CallErrorKind::Declined(text)
+            | CallErrorKind::Cancelled(text)
             | CallErrorKind::Unanswered(text) => f.write_str(text),
             CallErrorKind::TimedOut(limit) => write!(f, "timed out after {} s", limit.as_secs_f64()),
             CallErrorKind::OutcomeUnknown(limit) => write!(

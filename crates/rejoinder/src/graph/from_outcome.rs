@@ -49,12 +49,12 @@ pub const fn check_option(is_optional: bool, node: &Node) {
 }
 
 impl<T> Outcome<T> {
-    /// The value, for a parameter that requires it.
-    pub(super) fn needed(&self, parameter: &'static str) -> Result<&T, Halt> {
+    /// The value, for a parameter that requires it. An error has this name.
+    pub(super) fn needed(&self, name: &str) -> Result<&T, Halt> {
         match self {
             Self::Accepted(value) => Ok(value),
-            Self::Declined => Err(CallError::declined(parameter).into()),
-            Self::Cancelled => Err(CallError::cancelled(parameter).into()),
+            Self::Declined => Err(CallError::declined(name).into()),
+            Self::Cancelled => Err(CallError::cancelled(name).into()),
         }
     }
 }

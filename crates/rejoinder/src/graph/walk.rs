@@ -174,6 +174,8 @@ impl<'a> Walk<'a> {
         let settled = self.get::<R>().await;
         match settled.outcome() {
             Ok(_) if is_optional => {}
+            // What the client was asked has a key, which it knows; it does not know the parameters of resolvers.
+            Ok(outcome) if R::instance().node.asks => drop(outcome.needed(self.keys.get(R::instance()))?),
             Ok(outcome) => drop(outcome.needed(parameter)?),
             Err(Halt::Pending) => {}
             Err(halt) => return Err(halt.clone()),

@@ -181,6 +181,7 @@ pub(super) fn failure(subject: ReplySubject<'_>, era: Era, failed: Failed) -> Se
         }
         CallErrorKind::Message(text) | CallErrorKind::NotFound(text) => RpcError::invalid_params(text),
         CallErrorKind::Declined(text) => RpcError::invalid_params(text).with_data(json!({ "reason": "declined" })),
+        CallErrorKind::Cancelled(text) => RpcError::invalid_params(text).with_data(json!({ "reason": "cancelled" })),
         CallErrorKind::Unanswered(text) => RpcError::new(RpcError::INTERNAL, text),
         CallErrorKind::TimedOut(limit) => {
             let text = CallError::timed_out(limit).to_string();

@@ -88,7 +88,14 @@ async fn the_error_names_everything_that_the_client_lacks_and_nothing_that_it_ha
             .capabilities(serde_json::from_value(declared.clone()).unwrap());
         assert_eq!(required(&client.call_tool("ask_three", json!({})).await.unwrap_err()), lacking, "{declared}");
         let on_session = client.era(Era::Session).answer_with("name", json!({ "action": "decline" }));
-        assert!(on_session.call_tool("ask_three", json!({})).await.unwrap().is_error(), "{declared}");
+        let reply = on_session.call_tool("ask_three", json!({})).await.unwrap();
+        assert!(reply.is_error(), "{declared}");
+        // C3-7: the text names all of them.
+        for (path, name) in [("/elicitation", "`elicitation.form`"), ("/sampling", "`sampling`"), ("/roots", "`roots`")]
+        {
+            let (text, is_lacking) = (reply.text(), lacking.pointer(path).is_some());
+            assert_eq!(text.contains(name), is_lacking, "{declared}: {text}");
+        }
     }
 }
 

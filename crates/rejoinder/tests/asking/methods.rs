@@ -144,8 +144,8 @@ async fn c22_an_answer_ends_the_call() {
 async fn c37_a_decline_or_cancel_ends_the_call() {
     let client = client(library());
     for case in cases() {
-        for (action, expected) in [("decline", "the user declined `reader`"), ("cancel", "the user cancelled `reader`")]
-        {
+        for (action, reason) in [("decline", "declined"), ("cancel", "cancelled")] {
+            let expected = format!("the user {reason} `reader`");
             let (_, rest) = case.asked(&client, json!({ "action": action })).await;
             match case.round(&client, &case.params, rest).await {
                 // Only a tool result has `isError`.
@@ -155,7 +155,7 @@ async fn c37_a_decline_or_cancel_ends_the_call() {
                 }
                 Err(error) => {
                     assert_ne!(case.method, "tools/call");
-                    assert_eq!(error, (-32602, expected.to_owned(), Some(json!({ "reason": "declined" }))));
+                    assert_eq!(error, (-32602, expected, Some(json!({ "reason": reason }))));
                 }
             }
         }

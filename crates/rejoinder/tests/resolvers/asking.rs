@@ -161,14 +161,14 @@ fn seen_and_needed(#[resolve(who)] seen: Outcome<Name>, #[resolve(who)] needed: 
 }
 
 #[tokio::test]
-async fn e1_e3_the_parameter_that_needs_the_value_is_named() {
+async fn e1_e3_the_question_whose_value_is_needed_is_named() {
     let runs = Arc::new(Runs::default());
     in_both_eras(client(&runs).decline("user_name"), async |client| {
         let reply = client.call_tool("renamed", json!({})).await.unwrap();
-        assert_eq!(reply.text(), "the user declined `owner`");
+        assert_eq!(reply.text(), "the user declined `user_name`");
         let reply = client.call_tool("seen_and_needed", json!({})).await.unwrap();
         assert!(reply.is_error());
-        assert_eq!(reply.text(), "the user declined `needed`");
+        assert_eq!(reply.text(), "the user declined `user_name`");
     })
     .await;
     assert_eq!(runs.of("seen_and_needed"), 0);

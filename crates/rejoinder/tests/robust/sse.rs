@@ -109,7 +109,10 @@ async fn a_message_for_no_stream_is_refused() {
         (client.request(body).line("GET /sse HTTP/1.1").set("Accept", "application/json"), 406),
     ];
     for (post, status) in cases {
-        assert_eq!(client.exchange(&post).await.status, status, "{}", post.line);
+        let refused = client.exchange(&post).await;
+        assert_eq!(refused.status, status, "{}", post.line);
+        // C3-7: it may be a client of Streamable HTTP at the wrong address.
+        assert_eq!(status == 404, String::from_utf8_lossy(&refused.body).contains("`/mcp`"), "{}", post.line);
     }
     host.still_answers().await;
 }

@@ -98,7 +98,10 @@ impl Endpoint {
         let owner = owner_of(&self.engine, &parts)?;
         let is_ours = |stream: &&SseStream| is_owner(&self.engine, &stream.owner, &owner);
         let find = |id| lock(&self.sse.0).get(id).filter(is_ours).map(|stream| stream.posted.clone());
-        let no_stream = || HttpRefusal::new(StatusCode::NOT_FOUND, "there is no such stream: open another with GET");
+        let no_stream = || {
+            let hint = "there is no such stream: open another with GET; for Streamable HTTP, POST to `/mcp` instead";
+            HttpRefusal::new(StatusCode::NOT_FOUND, hint)
+        };
         let posted = session_id(&parts.uri).and_then(find).ok_or_else(no_stream)?;
         let bytes = &self.engine.budgets.bytes;
         let hold = || bytes.hold(owner.as_ref());
