@@ -18,9 +18,10 @@ const BEFORE_ID: &[u8] = br#"{"jsonrpc":"2.0","id":"#;
 /// Between the id and what the tool says.
 const BEFORE_TEXT: &[u8] = br#","result":{"resultType":"complete","content":[{"type":"text","text":""#;
 
-/// Behind it.
-const AFTER_TEXT: &[u8] =
-    br#""}],"isError":false,"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"bench","version":"1.0.0"}}}}"#;
+/// Behind it, and behind the structured content of a number.
+const AFTER_TEXT: &[u8] = br#""}]"#;
+const AFTER_CONTENT: &[u8] =
+    br#","isError":false,"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"bench","version":"1.0.0"}}}}"#;
 
 /// The protocol revision every request of the bench names.
 const VERSION: &str = "2026-07-28";
@@ -83,17 +84,21 @@ pub fn call(body: &[u8]) -> Option<Vec<u8>> {
     if request.jsonrpc != "2.0" || request.method != "tools/call" || call.name != "add" || !call.meta.is_fine() {
         return None;
     }
-    reply(request.id, call.arguments.a + call.arguments.b)
+    reply(request.id, call.arguments.a + call.arguments.b, true)
 }
 
 /// A reply with this text, which has nothing in it that JSON would escape.
-fn reply(id: &RawValue, text: impl Display) -> Option<Vec<u8>> {
+fn reply(id: &RawValue, text: impl Display, is_number: bool) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(256);
     out.extend_from_slice(BEFORE_ID);
     out.extend_from_slice(id.get().as_bytes());
     out.extend_from_slice(BEFORE_TEXT);
     write!(out, "{text}").ok()?;
     out.extend_from_slice(AFTER_TEXT);
+    if is_number {
+        write!(out, r#","structuredContent":{{"result":{text}}}"#).ok()?;
+    }
+    out.extend_from_slice(AFTER_CONTENT);
     Some(out)
 }
 
@@ -167,7 +172,7 @@ pub fn round(body: &[u8]) -> Option<Round> {
     match (call.state, &call.answers) {
         (None, None) => Some(Round::Question),
         (Some(_), Some(Answers { confirm: Answer { action: "accept", content: Confirm { yes: true } } })) => {
-            reply(request.id, two_rounds::removed(call.arguments.path)).map(Round::Removed)
+            reply(request.id, two_rounds::removed(call.arguments.path), false).map(Round::Removed)
         }
         _ => None,
     }

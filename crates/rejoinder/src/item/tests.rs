@@ -123,7 +123,7 @@ async fn arguments_are_read_and_defaults_filled_in() {
     );
     let all = json!({ "type": 2, "coupon-code": "x", "wrapping": "large", "size": "small", "lines": lines });
     assert_eq!(call(order, all).await, json!({ "total": 6, "to": "tea Small Large Some(\"x\")" }));
-    assert_eq!(call(&tools![add][0], json!({ "b": 2, "a": 1 })).await, "3");
+    assert_eq!(call(&tools![add][0], json!({ "b": 2, "a": 1 })).await, json!({ "result": 3 }));
 }
 
 #[tool]
@@ -231,8 +231,8 @@ async fn a_group_shares_its_receiver() {
     let shop = Arc::new(Shop { sold: AtomicU32::new(0) });
     let tools = shop.tools();
     assert_eq!(tools.iter().map(Tool::name).collect::<Vec<_>>(), ["sell", "name"]);
-    assert_eq!(call(&tools[0], json!({ "count": 2 })).await, "2");
-    assert_eq!(call(&tools[0], json!({})).await, "3");
+    assert_eq!(call(&tools[0], json!({ "count": 2 })).await, json!({ "result": 2 }));
+    assert_eq!(call(&tools[0], json!({})).await, json!({ "result": 3 }));
     assert_eq!(call(&tools[1], json!({})).await, "shop");
     assert_eq!(shop.sold.load(Ordering::Relaxed), 3);
 

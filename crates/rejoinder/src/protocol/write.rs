@@ -157,14 +157,20 @@ impl Writer {
     /// What a tool returned. Most return one text and nothing else, which needs no serializer.
     fn tool(&self, mut result: CallToolResult) -> RpcReply {
         result.result_type = self.result_type(result.result_type);
-        let Some(text) = only_text(&result) else {
+        let is_simple = result.structured_content.is_none() || self.older.is_none();
+        let Some(text) = only_text(&result).filter(|_| is_simple) else {
             let has_server = self.add_server(result.meta.as_deref_mut());
             return self.serialized(&result, has_server);
         };
         let mut out = self.result_head(256 + text.len());
         out.extend_from_slice(br#""content":[{"type":"text","text":"#);
         json(&mut out, text);
-        out.extend_from_slice(br#"}],"isError":false"#);
+        out.extend_from_slice(b"}]");
+        if let Some(structured) = &result.structured_content {
+            out.extend_from_slice(br#","structuredContent":"#);
+            json(&mut out, structured);
+        }
+        out.extend_from_slice(br#","isError":false"#);
         self.end(out, false)
     }
 
@@ -392,12 +398,11 @@ fn head(id: &str, capacity: usize) -> Vec<u8> {
     out
 }
 
-/// The text of a result that has nothing else to say.
+/// The text of a result that has nothing else to say, but for structured content.
 fn only_text(result: &CallToolResult) -> Option<&str> {
     let [ContentBlock::Text(block)] = &*result.content else { return None };
     let plain = result.result_type.as_ref().is_none_or(|result_type| *result_type == ResultType::COMPLETE)
         && result.is_error == Some(false)
-        && result.structured_content.is_none()
         && result.meta.is_none()
         && block.meta.is_none()
         && block.annotations.is_none();
@@ -468,6 +473,7 @@ mod tests {
             let writer = Writer::new(&engine, "1".into(), session);
             for text in ["", "3", "a \"quote\"\n", "\u{1}", "ünïcödé \u{2028}"] {
                 let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+                result.structured_content = (text == "3").then(|| json!({ "result": 3 }));
                 assert_eq!(only_text(&result), Some(text));
                 let written = writer.tool(result.clone()).into_body().whole();
                 result.result_type = writer.result_type(result.result_type);
@@ -500,11 +506,10 @@ mod tests {
     #[test]
     fn anything_else_is_left_to_the_serializer() {
         let text = || vec![ContentBlock::text("x")];
-        let mut others = [CallToolResult::success(text()), CallToolResult::success(text())];
-        others[0].meta = Some(crate::model::MetaObject::default());
-        others[1].structured_content = Some(Value::Null);
-        let more = [CallToolResult::error(text()), CallToolResult::success([text(), text()].concat())];
-        for result in others.iter().chain(&more) {
+        let mut with_meta = CallToolResult::success(text());
+        with_meta.meta = Some(crate::model::MetaObject::default());
+        let others = [with_meta, CallToolResult::error(text()), CallToolResult::success([text(), text()].concat())];
+        for result in &others {
             assert_eq!(only_text(result), None, "{result:?}");
         }
     }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use super::{IntoToolResult, finite::to_finite_value};
+use super::{IntoToolResult, finite::to_finite_value, tool::structured};
 use crate::{error::CallError, schema::OutputSchema};
 
 /// A structured result: `structuredContent` with a matching `outputSchema`, and the same as text for old clients.
@@ -41,9 +41,7 @@ impl<T: Structured> IntoToolResult for Json<T> {
     fn into_tool_result(self) -> Result<CallToolResult, CallError> {
         let value = to_finite_value(&self.0)?;
         let value = if value.is_object() { value } else { json!({ "result": value }) };
-        let mut reply = CallToolResult::success(vec![ContentBlock::text(value.to_string())]);
-        reply.structured_content = Some(value);
-        Ok(reply)
+        Ok(structured(value.to_string(), value))
     }
 
     fn output_schema() -> Option<OutputSchema> {

@@ -73,6 +73,16 @@ impl ClientError {
         Self::unexpected(method, format_args!("HTTP {status} without a JSON-RPC message: {body}"))
     }
 
+    /// A result that is text only.
+    pub(super) fn no_structured_content(is_error: bool, text: &str) -> Self {
+        let reason =
+            if is_error { "the tool failed" } else { "return `Json<T>`, a number, a `bool` or a list from it" };
+        Self::unexpected(
+            "tools/call",
+            format_args!("the result has no structured content: {reason}; its text is `{text}`"),
+        )
+    }
+
     /// The last run of the function did not reach the answers and steps that earlier runs recorded.
     pub(super) fn other_path(method: &str, unreached: &[String]) -> Self {
         let reason = format_args!(

@@ -182,7 +182,9 @@ impl Response<CallToolResult> {
     /// # }
     /// ```
     pub fn structured<T: DeserializeOwned>(&self) -> Result<T> {
-        let content = self.result.structured_content.as_ref().unwrap_or(&Value::Null);
+        let Some(content) = &self.result.structured_content else {
+            return Err(ClientError::no_structured_content(self.is_error(), &self.text()));
+        };
         let wrapped =
             content.as_object().filter(|content| content.len() == 1).and_then(|content| content.get("result"));
         match (read("tools/call", content), wrapped) {

@@ -197,3 +197,82 @@ mod structured {
         }
     }
 }
+
+/// What is neither text nor `Json`.
+mod plain {
+    use rejoinder::{Era, prelude::*, testing::Client};
+    use serde_json::{Value, json};
+
+    #[tool]
+    fn count() -> i64 {
+        3
+    }
+
+    #[tool]
+    fn share(of: f64) -> f64 {
+        1.0 / of
+    }
+
+    #[tool]
+    fn is_open() -> Result<bool, CallError> {
+        Ok(true)
+    }
+
+    #[tool]
+    fn names() -> Vec<String> {
+        vec!["Ada".to_owned(), "Bo".to_owned()]
+    }
+
+    #[tool]
+    fn sizes() -> Vec<u8> {
+        vec![1, 2]
+    }
+
+    #[tool]
+    fn name() -> String {
+        "Ada".to_owned()
+    }
+
+    #[tokio::test]
+    async fn u3_9_numbers_booleans_and_lists_are_structured_beside_their_text() {
+        let client =
+            Client::new(Server::new("plain", "1.0.0").tools(tools![count, share, is_open, names, sizes, name]));
+        for client in [client.clone(), client.era(Era::Session)] {
+            let listed = client.list_tools().await.unwrap();
+            for (tool, text, expected, schema) in [
+                ("count", "3", json!({ "result": 3 }), json!({ "type": "integer" })),
+                ("share", "0.25", json!({ "result": 0.25 }), json!({ "type": "number" })),
+                ("is_open", "true", json!({ "result": true }), json!({ "type": "boolean" })),
+                (
+                    "names",
+                    r#"["Ada","Bo"]"#,
+                    json!({ "result": ["Ada", "Bo"] }),
+                    json!({ "type": "array", "items": { "type": "string" } }),
+                ),
+                (
+                    "sizes",
+                    "[1,2]",
+                    json!({ "result": [1, 2] }),
+                    json!({ "type": "array", "items": { "type": "integer", "minimum": 0, "maximum": 255 } }),
+                ),
+            ] {
+                let arguments = if tool == "share" { json!({ "of": 4.0 }) } else { json!({}) };
+                let reply = client.call_tool(tool, arguments).await.unwrap();
+                assert_eq!((reply.text().as_str(), reply.structured::<Value>().unwrap()), (text, expected), "{tool}");
+                let listed = listed.iter().find(|listed| listed.name == tool).unwrap().output_schema.clone().unwrap();
+                assert_eq!(
+                    Value::Object((*listed).clone()),
+                    json!({ "type": "object", "properties": { "result": schema }, "required": ["result"] }),
+                    "{tool}"
+                );
+            }
+            assert_eq!(client.call_tool("count", json!({})).await.unwrap().structured::<i64>().unwrap(), 3);
+            let text = client.call_tool("name", json!({})).await.unwrap();
+            assert_eq!(text.result.structured_content, None);
+            let error = text.structured::<String>().unwrap_err().to_string();
+            assert!(error.starts_with("tools/call: the result has no structured content: return `Json<T>`"), "{error}");
+            // JSON has no such number, and the schema promises one.
+            assert!(client.call_tool("share", json!({ "of": 0.0 })).await.map_or(true, |reply| reply.is_error()));
+        }
+    }
+}
