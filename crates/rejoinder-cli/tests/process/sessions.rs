@@ -53,8 +53,8 @@ fn a_line_of_100_mib_costs_no_memory() {
     for _ in 0..100 {
         server.write(&chunk);
     }
-    assert_eq!(server.message()["error"]["code"], -32600);
     server.write("\n");
+    assert_eq!(server.message()["error"]["code"], -32600);
     still_answers(&mut server);
     if let Some(peak) = server.process.peak_memory() {
         assert!(peak < 64 * 1024, "{peak} KiB");
