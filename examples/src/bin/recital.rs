@@ -11,7 +11,7 @@ use tokio::time::sleep;
 #[tool(read_only)]
 async fn recite(
     /// The number of lines
-    lines: u64,
+    lines: usize,
     /// The pause before each line
     #[arg(default = 0, max = 1000)]
     pause_ms: u64,

@@ -168,6 +168,10 @@ fn slow_server(notify: &Arc<Notify>) -> Server {
 async fn r3_l7_code_that_blocks_before_a_call_keeps_nobody_else_waiting() {
     for way in Way::CONNECTED {
         for (blocked, tool) in [("argument", "slow_to_read"), ("principal", "until_notified")] {
+            // Over HTTP+SSE the POST identifies its caller, before its message is read.
+            if blocked == "principal" && matches!(way, Way::Sse) {
+                continue;
+            }
             let notify = Arc::new(Notify::new());
             let mut peer = Peer::open(way, slow_server(&notify)).await;
             let id = format!("{blocked} {way:?}");
