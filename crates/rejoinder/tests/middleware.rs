@@ -422,3 +422,19 @@ fn what_is_printed_of_a_request_holds_no_secret() {
     let printed = printed.lock().unwrap().clone();
     assert!(printed.contains("tools/call") && !printed.contains("hunter2"), "{printed}");
 }
+
+#[tokio::test]
+async fn r3_l13_a_resource_has_no_arguments_beside_its_uri() {
+    let log = Journal::default();
+    let seen = log.clone();
+    let server = server(&log).middleware(move |request: OperationRequest, next: Next| {
+        seen.note(format!("{:?}", request.arguments()));
+        next.run(request)
+    });
+    in_both_eras(Client::new(server), async |client| {
+        log.take();
+        client.request("resources/read", json!({ "uri": "note://a", "arguments": { "role": "admin" } })).await.unwrap();
+        assert!(log.take().contains(&"{}".to_owned()));
+    })
+    .await;
+}

@@ -327,7 +327,8 @@ impl Request<'_> {
                 Operation::Call(Target {
                     kind,
                     name: part(&name),
-                    arguments: params.arguments.map(|raw| part(raw.get())),
+                    // Those of a resource are in its URI.
+                    arguments: params.arguments.filter(|_| kind != TargetKind::Resource).map(|raw| part(raw.get())),
                     sent: None,
                 })
             }
