@@ -1,6 +1,6 @@
 //! The constraints on one value: the JSON Schema keywords that set them, their checks and their messages, all in this file.
 
-use std::{cell::Cell, cmp::Ordering, collections::HashSet, fmt};
+use std::{borrow::Cow, cell::Cell, cmp::Ordering, collections::HashSet, fmt};
 
 use regex_lite::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
@@ -171,7 +171,7 @@ impl Rules {
             }
             Value::Array(items) => count(items.len(), &COUNTS[2..4], "item").map(must_have).or_else(|| {
                 let mut seen = HashSet::new();
-                let twice = items.iter().find(|item| self.unique_items && !seen.insert(*item))?;
+                let twice = items.iter().find(|item| self.unique_items && !seen.insert(in_whole_numbers(item)))?;
                 Some(("must not have the same item twice".to_owned(), shortened(&twice.to_string())))
             }),
             Value::Object(members) => count(members.len(), &COUNTS[4..], "member").map(must_have),
@@ -335,6 +335,39 @@ impl fmt::Display for Number {
             Self::Real(number) => number.fmt(f),
         }
     }
+}
+
+/// The value with whole numbers as integers, so that `1` and `1.0` are the same.
+fn in_whole_numbers(value: &Value) -> Cow<'_, Value> {
+    fn has_floats(value: &Value) -> bool {
+        match value {
+            Value::Number(number) => number.is_f64(),
+            Value::Array(items) => items.iter().any(has_floats),
+            Value::Object(members) => members.values().any(has_floats),
+            _ => false,
+        }
+    }
+    fn convert(value: &mut Value) {
+        match value {
+            Value::Number(number) => {
+                // Every other float is above what an integer can be, or has a fraction.
+                let whole =
+                    number.as_f64().filter(|float| number.is_f64() && float.fract() == 0.0 && float.abs() < 9e18);
+                if let Some(whole) = whole {
+                    *value = (whole as i64).into();
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(convert),
+            Value::Object(members) => members.values_mut().for_each(convert),
+            _ => {}
+        }
+    }
+    if !has_floats(value) {
+        return Cow::Borrowed(value);
+    }
+    let mut value = value.clone();
+    convert(&mut value);
+    Cow::Owned(value)
 }
 
 #[cfg(test)]

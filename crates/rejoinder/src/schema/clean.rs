@@ -15,7 +15,8 @@ use crate::form::Number;
 ///
 /// * An object says which properties are required, even if none is: OpenAI's strict mode needs the keyword.
 /// * Alternatives are `anyOf`, and a constant is an `enum` of one value: OpenAI refuses `oneOf`, and Gemini `const`.
-/// * `uniqueItems` is removed: OpenAI's strict mode refuses it, and a Rust set ignores what comes twice.
+/// * The `uniqueItems` of a set is removed: OpenAI's strict mode refuses it, and a Rust set ignores what comes twice. One that the
+///   author wrote stays.
 /// * A tuple has `items` beside `prefixItems`: OpenAI and Gemini refuse an array without it.
 /// * An optional property is not a union with `null`, because many clients refuse type unions.
 /// * An enum without data is one `enum`, even if its variants have descriptions.
@@ -65,7 +66,11 @@ impl Transform for Clean<'_> {
         describe_items(object);
         list_choices(object, self.input.unwrap_or_default());
         if is_input {
-            object.shift_remove("uniqueItems");
+            // schemars writes that of a set before the items; an attribute of the author comes after them.
+            let place = |keyword| object.keys().position(|key| key == keyword);
+            if place("uniqueItems") < place("items") {
+                object.shift_remove("uniqueItems");
+            }
             for (key, other) in [("const", "enum"), ("oneOf", "anyOf")] {
                 if !object.contains_key(other)
                     && let Some(value) = object.shift_remove(key)

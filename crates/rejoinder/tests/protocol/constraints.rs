@@ -608,3 +608,35 @@ async fn a_type_of_ones_own_can_have_constraints() {
         "Invalid arguments:\n- `sku`: must match `^[A-Z]{3}$`, got \"abc\"\n- `spare`: must be at least 1 character long, got 0"
     );
 }
+
+#[derive(Deserialize, JsonSchema)]
+struct Labels {
+    #[schemars(extend("uniqueItems" = true))]
+    labels: Vec<Value>,
+    seen: std::collections::BTreeSet<u8>,
+}
+
+#[tool]
+fn label(with: Labels) -> String {
+    format!("{} {}", with.labels.len(), with.seen.len())
+}
+
+#[tokio::test]
+async fn r3_l5_a3_l4_unique_items_of_the_author_are_enforced_and_a_set_takes_an_item_twice() {
+    let client = Client::new(Server::new("labels", "1.0.0").tools(tools![label]));
+    in_both_eras(client, async |client| {
+        let properties = client.list_tools().await.unwrap()[0].input_schema["properties"].to_string();
+        assert_eq!(properties.matches("uniqueItems").count(), 1, "{properties}");
+        let label = async |labels: Value| {
+            client.call_tool("label", json!({ "with": { "labels": labels, "seen": [1, 1] } })).await.unwrap()
+        };
+        assert_eq!(label(json!([1, 2.5, "1", [1, 2], [2, 1], { "a": 1 }, 1e300])).await.text(), "7 1");
+        for twice in
+            [json!(["a", "a"]), json!([1, 1.0]), json!([0, -0.0]), json!([[1, { "a": 2.0 }], [1.0, { "a": 2 }]])]
+        {
+            let reply = label(twice).await;
+            assert!(reply.is_error() && reply.text().contains("must not have the same item twice"), "{}", reply.text());
+        }
+    })
+    .await;
+}
