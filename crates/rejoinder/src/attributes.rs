@@ -301,9 +301,9 @@ pub use rejoinder_macros::resource;
 /// It runs at most once in a round, even if it fails, and concurrently with independent resolvers. All parameters that
 /// take its value share it, so `T` is `Send`, `Sync` and `'static`.
 ///
-/// The macro adds a hidden type with its name, as for a [tool](macro@tool#the-functions-name). If a crate has the name
-/// too, write `#[resolve(self::name)]`. If a module has it, rename the function, and keep the name that clients see
-/// with `key = ".."`.
+/// The macro adds a hidden type with its name, as for a [tool](macro@tool#the-functions-name). If a glob import
+/// brings something of that name, write `#[resolve(self::name)]`. If a module has it, rename the function, and keep the
+/// name that clients see with `key = ".."`.
 ///
 /// ```
 /// use rejoinder::{prelude::*, testing::Client};

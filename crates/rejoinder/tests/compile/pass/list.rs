@@ -54,9 +54,16 @@ fn size() -> usize {
     size::LARGE
 }
 
+/// A list of what another macro takes.
+macro_rules! listed {
+    ($($path:path),*) => { tools![$(#[cfg(any())] $path,)* $($path),*] };
+}
+
 fn main() {
     #[tool]
     fn inner() {}
+
+    assert_eq!(listed![shout, nested::whisper].len(), 2);
 
     let tools = tools![shout, core, #[cfg(any())] of_another_build, #[cfg(not(any()))] nested::whisper, inner];
     assert_eq!(tools.len(), 4);
