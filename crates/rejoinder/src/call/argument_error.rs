@@ -119,8 +119,8 @@ impl<E: Into<BoxError> + 'static> From<E> for FieldError {
     }
 }
 
-/// What the `Err` of a pipe's result may be: a [`FieldError`], a [`CallError`], or an error of your own that says which of
-/// the two it is.
+/// What the `Err` of a pipe's result may be: a [`FieldError`], a text, which says what is wrong with the value, a
+/// [`CallError`], or an error of your own that says which of these it is.
 ///
 /// ```
 /// use rejoinder::{FieldError, call::IntoFieldError, prelude::*};
@@ -155,11 +155,18 @@ impl IntoFieldError for FieldError {
     }
 }
 
-impl IntoFieldError for CallError {
-    fn into_field_error(self) -> FieldError {
-        self.into()
-    }
+/// `.into()` decides: a text is about the value, and a [`CallError`] ends the call.
+macro_rules! into_field_error {
+    ($($error:ty)*) => { $(
+        impl IntoFieldError for $error {
+            fn into_field_error(self) -> FieldError {
+                self.into()
+            }
+        }
+    )* };
 }
+
+into_field_error!(CallError String &'static str Cow<'static, str>);
 
 /// Everything that is wrong with a call's arguments, so that the model can correct all of it at once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
