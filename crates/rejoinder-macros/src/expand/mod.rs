@@ -157,23 +157,22 @@ fn method(
     let (item, list, imports) = (kind.item(), kind.method(), names::imports(rejoinder));
     let method = given.unwrap_or_else(|| list.clone());
     let doc = format!(" Every {} of this block, on this value.", kind.word());
-    // A second block in this module is refused here, by a name that says what to do, before the compiler sees two methods.
-    let once =
-        method_type(ty, &format_ident!("has_two_blocks_with_{method}__write_handlers_{list}_equals_more_{list}"));
+    // A second block is refused here, by a name that says what to do, before the compiler sees two methods.
+    let once = format_ident!("two_blocks_with_{method}__write_handlers_{list}_equals_more_{list}");
     let each = items.iter().map(|HiddenType { ident, cfgs, .. }| {
         let of = quote!(<#ident as __rj::ListedAs<__rejoinder::#item, #ty>>::item);
         quote!(#(#cfgs)* #of(::std::sync::Arc::clone(self)))
     });
     quote! {
-        #[allow(non_camel_case_types, reason = "it is only a name")]
-        struct #once;
-
         const _: () = {
             #imports
 
             #[automatically_derived]
             #[allow(deprecated, reason = "the type may be")]
             impl #ty {
+                #[allow(non_upper_case_globals, dead_code, reason = "it is only a name")]
+                const #once: () = ();
+
                 #[doc = #doc]
                 #[must_use]
                 #[allow(unreachable_pub, reason = "the type may be less public than its functions")]

@@ -1,4 +1,4 @@
-// 12:1: the name `__rj_Shop_has_two_blocks_with_tools__write_handlers_tools_equals_more_tools` is defined multiple times
+// 6:1: duplicate definitions with name `two_blocks_with_tools__write_handlers_tools_equals_more_tools`
 use rejoinder::prelude::*;
 
 struct Shop;
