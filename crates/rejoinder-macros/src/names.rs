@@ -94,7 +94,9 @@ fn in_expressions(ty: &TokenStream) -> TokenStream {
 }
 
 /// Names that other libraries have for our options.
-const ELSEWHERE: [(&str, &str); 8] = [
+const ELSEWHERE: [(&str, &str); 10] = [
+    ("desc", "description"),
+    ("doc", "description"),
     ("minimum", "min"),
     ("maximum", "max"),
     ("ge", "min"),
@@ -124,7 +126,8 @@ mod tests {
         let known = ["name", "title", "description", "read_only"];
         assert_eq!(similar("titel", &known), Some("title"));
         assert_eq!(similar("readonly", &known), Some("read_only"));
-        assert_eq!(similar("desc", &known), None);
+        assert_eq!(similar("desc", &known), Some("description"));
+        assert_eq!(similar("colour", &known), None);
     }
 
     #[test]

@@ -99,7 +99,9 @@ impl Options {
 
     /// `crate = "path"`: where `rejoinder` is, for those who renamed it or use it through another crate.
     pub(crate) fn rejoinder(&mut self, errors: &mut Errors) -> TokenStream {
-        let given = self.value::<LitStr>("crate", "\"..\"", errors).and_then(|path| errors.check(path.parse::<Path>()));
+        let given = self
+            .value::<LitStr>("crate", "\"path::to::rejoinder\"", errors)
+            .and_then(|path| errors.check(path.parse::<Path>()));
         given.map_or_else(names::rejoinder, ToTokens::into_token_stream)
     }
 

@@ -217,7 +217,7 @@ impl ParameterReader<'_> {
                 paths.iter().enumerate().map(|(n, path)| self.named(format!("{index}_{n}"), path)).collect()
             }
             _ => {
-                self.errors.at(attr, "name all pipes in one list: `#[pipe(first, second)]`");
+                self.errors.at(attr, "name all pipes in one list, without arguments: `#[pipe(first, second)]`");
                 Vec::new()
             }
         }
