@@ -8,7 +8,7 @@ use serde_json::{json, value::to_raw_value};
 use super::{
     BuildError, BuildProblem, CacheHints, Limits, ServerHandle, TargetKind,
     engine::{Engine, tracker},
-    lifecycle::{Lifecycle, step},
+    lifecycle::{Lifecycle, boxed, step},
     middleware::{Next, OperationRequest, OperationResult},
     options::{Callback, ServerOptions},
     registry::AnyItem,
@@ -20,6 +20,7 @@ use crate::{
     BoxError, BoxFuture,
     auth::Principal,
     call::{Dependencies, RecordRules, RequestInfo, ServerTasks, UnknownArguments},
+    error::CallError,
     http,
     inject::TaskOutput,
     item::{Prompt, Resource, Tool},
@@ -27,6 +28,39 @@ use crate::{
     rounds::seal::Seal,
     state::StatePolicy,
 };
+
+/// A function that the server calls when it starts or stops.
+#[diagnostic::on_unimplemented(
+    message = "this must be a function of the `ServerHandle`, not a future: write `async |_| Pool::connect(url).await`",
+    label = "not a function that takes a `ServerHandle`"
+)]
+pub trait StartFn<F>: FnOnce(ServerHandle) -> F {}
+
+#[diagnostic::do_not_recommend]
+impl<F, C: FnOnce(ServerHandle) -> F> StartFn<F> for C {}
+
+/// The future of a service.
+#[diagnostic::on_unimplemented(
+    message = "a service is made with a `Result`: write `async |_| Pool::connect(url).await`, or \
+               `async |_| Ok::<_, CallError>(service)`",
+    label = "not a future of a `Result` of a service",
+    note = "its error is one that `?` could turn into a `CallError`"
+)]
+pub trait MakesService<T>: Future {
+    /// The service, or why there is none.
+    ///
+    /// # Errors
+    ///
+    /// Its own.
+    fn into_result(output: Self::Output) -> Result<T, CallError>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, E: Into<CallError>, F: Future<Output = Result<T, E>>> MakesService<T> for F {
+    fn into_result(output: Result<T, E>) -> Result<T, CallError> {
+        output.map_err(Into::into)
+    }
+}
 
 /// A list of tools, prompts or resources.
 #[diagnostic::on_unimplemented(
@@ -218,29 +252,27 @@ impl Server {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn provide_async<T, E, F>(self, make: impl FnOnce(ServerHandle) -> F + Send + 'static) -> Self
+    pub fn provide_async<T, F>(self, make: impl StartFn<F> + Send + 'static) -> Self
     where
         T: Send + Sync + 'static,
-        E: Into<BoxError>,
-        F: Future<Output = Result<T, E>> + Send + 'static,
+        F: MakesService<T> + Send + 'static,
     {
         self.provide_arc_async(move |server| {
             let made = make(server);
-            async move { made.await.map(Arc::new) }
+            async move { F::into_result(made.await).map(Arc::new) }
         })
     }
 
     /// [`Server::provide_async`] for a service that others hold too, or that is known by a trait.
-    pub fn provide_arc_async<T, E, F>(mut self, make: impl FnOnce(ServerHandle) -> F + Send + 'static) -> Self
+    pub fn provide_arc_async<T, F>(mut self, make: impl StartFn<F> + Send + 'static) -> Self
     where
         T: ?Sized + Send + Sync + 'static,
-        E: Into<BoxError>,
-        F: Future<Output = Result<Arc<T>, E>> + Send + 'static,
+        F: MakesService<Arc<T>> + Send + 'static,
     {
         let place = self.dependencies.insert_later::<T>();
         let provide = move |server| -> BoxFuture<'static, Result<(), BoxError>> {
             let made = make(server);
-            Box::pin(async move { made.await.map(|service| drop(place.set(service))).map_err(Into::into) })
+            Box::pin(async move { F::into_result(made.await).map(|service| drop(place.set(service))).map_err(boxed) })
         };
         let name = format!("providing `{}`", std::any::type_name::<T>());
         self.lifecycle.on_start(name, Dependencies::is_later::<T>, Box::new(provide));
@@ -272,7 +304,7 @@ impl Server {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn on_start<F, R>(mut self, run: impl FnOnce(ServerHandle) -> F + Send + 'static) -> Self
+    pub fn on_start<F, R>(mut self, run: impl StartFn<F> + Send + 'static) -> Self
     where
         F: Future<Output = R> + Send + 'static,
         R: TaskOutput<Value = ()>,
@@ -310,7 +342,7 @@ impl Server {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn on_stop<F, R>(mut self, run: impl FnOnce(ServerHandle) -> F + Send + 'static) -> Self
+    pub fn on_stop<F, R>(mut self, run: impl StartFn<F> + Send + 'static) -> Self
     where
         F: Future<Output = R> + Send + 'static,
         R: TaskOutput<Value = ()>,

@@ -240,7 +240,7 @@ impl StartError {
 }
 
 /// The error of a function that may return a [`CallError`].
-fn boxed(error: CallError) -> BoxError {
+pub(super) fn boxed(error: CallError) -> BoxError {
     match error.kind() {
         CallErrorKind::Internal(error) => Box::new(Arc::clone(error)),
         _ => error.to_string().into(),

@@ -1,0 +1,8 @@
+// 7:38: a service is made with a `Result`: write `async |_| Pool::connect(url).await`, or `async |_| Ok::<_, CallError>(service)`
+use rejoinder::prelude::*;
+
+struct Pool;
+
+fn main() {
+    let _ = Server::new("shop", "1").provide_arc_async(|_| Ok::<_, std::io::Error>(std::sync::Arc::new(Pool)));
+}
