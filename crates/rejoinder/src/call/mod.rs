@@ -48,7 +48,7 @@ pub(crate) use teardown::{Deferred, RunningTeardown};
 pub(crate) use trace::{CallTrace, CallTraces, FollowedCall};
 pub(crate) use utf8_bytes::{Utf8Bytes, count_values, held_as_values};
 
-pub use crate::inject::{Amount, BackgroundTask, CallKey, Step, TaskFuture, TaskOutput};
+pub use crate::inject::{Amount, BackgroundTask, CallKey, Step, StepFn, StepValue, TaskFuture, TaskOutput};
 
 /// One call, shared by everything that runs for it.
 ///

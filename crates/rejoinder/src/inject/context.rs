@@ -321,9 +321,9 @@ impl Context {
     ///
     /// The step's own error, which is not recorded; and if the step is nested inside itself. If the result cannot be
     /// recorded, because it is too large, nested too deeply, or cannot be written as JSON and read again, the call ends.
-    pub async fn once<T, F>(&self, key: impl CallKey, step: impl FnOnce() -> F) -> Result<T, CallError>
+    pub async fn once<T, F>(&self, key: impl CallKey, step: impl StepFn<F>) -> Result<T, CallError>
     where
-        T: Serialize + DeserializeOwned,
+        T: StepValue,
         F: Step<T>,
     {
         self.call.step(key.as_ref(), false, step).await
@@ -356,9 +356,9 @@ impl Context {
     /// # Errors
     ///
     /// As [`Context::once`].
-    pub async fn once_shared<T, F>(&self, key: impl CallKey, step: impl FnOnce() -> F) -> Result<T, CallError>
+    pub async fn once_shared<T, F>(&self, key: impl CallKey, step: impl StepFn<F>) -> Result<T, CallError>
     where
-        T: Serialize + DeserializeOwned,
+        T: StepValue,
         F: Step<T>,
     {
         self.call.step(key.as_ref(), true, step).await
@@ -381,9 +381,29 @@ pub trait CallKey: AsRef<str> {}
 #[diagnostic::do_not_recommend]
 impl<T: AsRef<str>> CallKey for T {}
 
+/// What [`Context::once`] calls, unless the step has run.
+#[diagnostic::on_unimplemented(
+    message = "a step is a closure, because it does not always run: `ctx.once(\"key\", || work())`",
+    label = "not a closure without parameters"
+)]
+pub trait StepFn<F>: FnOnce() -> F {}
+
+#[diagnostic::do_not_recommend]
+impl<F, C: FnOnce() -> F> StepFn<F> for C {}
+
+/// What a step of [`Context::once`] returns.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be the result of a step, which is kept with the call: add `#[derive(Serialize, Deserialize)]`",
+    label = "not `serde::Serialize` and `serde::Deserialize`, or it borrows something"
+)]
+pub trait StepValue: Serialize + DeserializeOwned {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned> StepValue for T {}
+
 /// The work of [`Context::once`]: a future that ends with a `Result<T, CallError>`.
 #[diagnostic::on_unimplemented(
-    message = "a step ends with a `Result<_, CallError>`: wrap its value in `Ok(..)`, and write `|| async {{ Ok(value) }}`",
+    message = "a step ends with a `Result<_, CallError>`: write `|| async {{ Ok(value) }}`, with `?` for other errors",
     label = "not a future of a `Result<_, CallError>`"
 )]
 pub trait Step<T>: Future<Output = Result<T, CallError>> {}
@@ -416,6 +436,11 @@ impl Progress {
 }
 
 /// A number that [`Context::progress`] takes: of any type, because most count something.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a number",
+    label = "progress is a number, such as `3`, `0.5` or `done.len()`; write `*` before a reference",
+    note = "a text is for `.message(..)`: `ctx.progress(1).total(3).message(\"..\")`"
+)]
 pub trait Amount {
     /// As it is sent.
     #[doc(hidden)]
@@ -432,7 +457,7 @@ macro_rules! amounts {
     )* };
 }
 
-amounts!(i8 i16 i32 i64 isize u8 u16 u32 u64 usize f32 f64);
+amounts!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64);
 
 impl IntoFuture for Progress {
     type Output = ();

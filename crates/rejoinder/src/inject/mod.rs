@@ -14,7 +14,7 @@ mod scope;
 mod state;
 
 pub use background::{BackgroundTask, BackgroundTasks, TaskFuture, TaskOutput};
-pub use context::{Amount, CallKey, Context, PipeContext, PipeSource, Step};
+pub use context::{Amount, CallKey, Context, PipeContext, PipeSource, Step, StepFn, StepValue};
 pub use dep::Dep;
 pub use from_call::FromCall;
 pub(crate) use from_call::Need;

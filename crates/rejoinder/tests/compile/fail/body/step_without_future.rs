@@ -1,4 +1,4 @@
-// 6:9: a step ends with a `Result<_, CallError>`: wrap its value in `Ok(..)`, and write `|| async { Ok(value) }`
+// 6:9: a step ends with a `Result<_, CallError>`: write `|| async { Ok(value) }`, with `?` for other errors
 use rejoinder::prelude::*;
 
 #[tool]
