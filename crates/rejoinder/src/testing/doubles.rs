@@ -33,12 +33,12 @@ impl Client {
     /// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
     /// let client = Client::new(Server::new("notes", "1.0.0").provide(Mutex::new(Vec::<String>::new())).tools(tools![note]));
     /// client.call_tool("note", json!({ "text": "tea" })).await?;
-    /// assert_eq!(*client.service::<Mutex<Vec<String>>>().lock().unwrap(), ["tea"]);
+    /// assert_eq!(*client.dependency::<Mutex<Vec<String>>>().lock().unwrap(), ["tea"]);
     /// # Ok(())
     /// # }
     /// ```
     #[track_caller]
-    pub fn service<T: ?Sized + Send + Sync + 'static>(&self) -> Arc<T> {
+    pub fn dependency<T: ?Sized + Send + Sync + 'static>(&self) -> Arc<T> {
         let service = self.connection.server.0.dependencies.get();
         service.unwrap_or_else(|| panic!("no `{}` was provided, or the server has not started", type_name::<T>()))
     }
