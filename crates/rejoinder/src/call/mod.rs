@@ -10,6 +10,7 @@ mod outbox;
 mod parking;
 mod record;
 mod request_info;
+mod shared_values;
 mod teardown;
 mod trace;
 mod utf8_bytes;
@@ -22,7 +23,7 @@ use std::{
 
 use tokio_util::sync::CancellationToken;
 
-use crate::{ask::Question, error::CallError, lock};
+use crate::{ask::Question, error::CallError};
 
 pub(crate) use argument::SentArgument;
 pub use argument::{Argument, CompletionRequest};
@@ -43,6 +44,7 @@ pub(crate) use outbox::{Emitted, Outbox};
 pub(crate) use record::{CallRecord, InputResponses, RecordRules, round_trip};
 pub(crate) use request_info::{CallerSource, ClientInfo, ProgressToken, compact, head_size};
 pub use request_info::{Capabilities, Era, Level, RequestInfo};
+pub(crate) use shared_values::SharedValues;
 pub use teardown::CallEnd;
 pub(crate) use teardown::{Deferred, RunningTeardown};
 pub(crate) use trace::{CallTrace, CallTraces, FollowedCall};
@@ -71,9 +73,8 @@ struct CallParts {
     // Made when they are first needed: most calls never need them.
     background: OnceLock<Box<Mutex<background::RoundTasks>>>,
     cancelled: OnceLock<CancellationToken>,
-    /// What the functions of this round share, by a type: its states, and the outcomes of its resolvers. There are few, so
-    /// the first that fits is found faster than by a hash.
-    shared: Mutex<Vec<(TypeId, Arc<dyn Any + Send + Sync>)>>,
+    /// What the functions of this round share: its states, and the outcomes of its resolvers.
+    shared: SharedValues,
 }
 
 impl Call {
@@ -90,7 +91,7 @@ impl Call {
             teardown: Mutex::default(),
             background: OnceLock::new(),
             cancelled: OnceLock::new(),
-            shared: Mutex::default(),
+            shared: SharedValues::default(),
         }))
     }
 
@@ -146,19 +147,12 @@ impl Call {
 
     /// What the functions of this round share under the type `K`, which begins as the default.
     pub(crate) fn shared<K: 'static, T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
-        let (mut shared, id) = (lock(&self.0.shared), TypeId::of::<K>());
-        if let Some((_, value)) = shared.iter().find(|(of, _)| *of == id) {
-            return Arc::clone(value).downcast().expect("it was added under this type");
-        }
-        let value = Arc::<T>::default();
-        shared.push((id, Arc::clone(&value) as _));
-        value
+        self.0.shared.get::<K, T>()
     }
 
     /// Drops what the functions of the round share. These are values of the author, whose `Drop` may panic.
     pub(crate) fn forget_shared(&self) {
-        let shared = std::mem::take(&mut *lock(&self.0.shared));
-        drop(shared);
+        self.0.shared.forget();
     }
 
     /// What a test has put in the place of a resolver.
