@@ -48,6 +48,7 @@
 //! | `ctx: `[`Context`] | the call: progress, logs, the client, questions |
 //! | `scope: `[`Scope`] | the call: cleanup that runs when it ends |
 //! | `audit: `[`State`]`<AuditTrail>` | a new value for each call, shared by all its functions |
+//! | `login: `[`SessionState`]`<Login>` | a value of the session, dropped with it |
 //! | `background: `[`BackgroundTasks`] | the call: work that runs after the reply is sent |
 //! | `rounds: `[`Rounds`], with `-> `[`Reply`]`<T>` | the answers of this round, for functions that control their rounds by hand |
 //! | `caller: `[`Principal`](auth::Principal), or an `Option` of it | the caller |
@@ -191,7 +192,9 @@ pub use call::{Call, CallEnd, Era, FieldError, RequestInfo};
 pub use error::{BoxError, CallError};
 pub use form::{Elicit, ElicitEnum};
 pub use graph::Resolver;
-pub use inject::{BackgroundTasks, Context, Dep, FromCall, PipeContext, PipeSource, Rounds, Scope, State};
+pub use inject::{
+    BackgroundTasks, Context, Dep, FromCall, PipeContext, PipeSource, Rounds, Scope, SessionState, State,
+};
 pub use item::{Prompt, Resource, Tool};
 pub use reply::{Json, Reply, ToolStream};
 pub use rmcp::model;

@@ -2,7 +2,7 @@
 
 pub use crate::{
     Ask, BackgroundTasks, CallEnd, CallError, Context, Dep, Elicit, ElicitEnum, FieldError, Json, Outcome, PipeContext,
-    Reply, Rounds, Scope, Server, ServerHandle, State, ToolStream,
+    Reply, Rounds, Scope, Server, ServerHandle, SessionState, State, ToolStream,
     auth::Principal,
     completion, handlers, pipe, prompt, prompts,
     reply::{Audio, Blob, Image, Text},

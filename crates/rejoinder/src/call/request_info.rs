@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use serde_json::{Value, value::RawValue};
 use tokio_util::task::TaskTracker;
 
+use super::SharedValues;
 use crate::auth::{Held, Principal};
 
 /// How the client talks to the server.
@@ -126,6 +127,9 @@ pub struct RequestInfo {
     /// Who is asked for the caller.
     #[serde(skip)]
     pub(crate) caller_source: CallerSource,
+    /// What functions keep in that session.
+    #[serde(skip)]
+    pub(crate) session_values: Option<Arc<SharedValues>>,
     /// What middleware attached to a request that did not come over HTTP.
     #[serde(skip)]
     pub(crate) attached: Option<Box<Extensions>>,
@@ -320,6 +324,7 @@ mod tests {
             principal: Some(Principal::new("ada")),
             session_id: Some("s1".into()),
             caller_source: CallerSource::Http,
+            session_values: None,
             attached: None,
             held: None,
             left: None,

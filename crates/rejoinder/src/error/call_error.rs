@@ -119,6 +119,14 @@ impl CallError {
         Self::protocol(MISSING_CAPABILITY, sentence, Some(serde_json::json!({ "requiredCapabilities": required })))
     }
 
+    /// A parameter lives in a session, and there is none.
+    pub(crate) fn no_session(parameter: &str) -> Self {
+        Self::new(format!(
+            "this client has no session, in which `{parameter}` lives: sessions need protocol version 2025-11-25 or earlier, \
+             and a server that keeps them"
+        ))
+    }
+
     /// The server forgets what the client declared, and has no session to ask it in.
     pub(crate) fn no_session_to_ask_in() -> Self {
         Self::new("the client cannot be asked: this server keeps no sessions (`http::Config::without_session_memory`)")

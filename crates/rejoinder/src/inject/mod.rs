@@ -11,6 +11,7 @@ mod header;
 mod parameter;
 mod rounds;
 mod scope;
+mod session_state;
 mod state;
 
 pub use background::{BackgroundTask, BackgroundTasks, TaskFuture, TaskOutput};
@@ -23,4 +24,5 @@ pub use parameter::{AnyType, ItemParameter, Probe, source};
 pub(crate) use parameter::{Injected, Parameter};
 pub use rounds::Rounds;
 pub use scope::Scope;
+pub use session_state::SessionState;
 pub use state::State;

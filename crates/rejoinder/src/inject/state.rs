@@ -44,11 +44,11 @@ use crate::{call::Call, error::CallError, lock};
 ///
 /// A state that cannot begin as a default comes from a resolver that returns `State::new(value)`: take it with
 /// `#[resolve(function)] audit: State<AuditTrail>`.
-pub struct State<T>(Arc<StateCell<T>>);
+pub struct State<T>(pub(super) Arc<StateCell<T>>);
 
 /// The value, and the thread that uses it.
 #[derive(Debug, Default)]
-struct StateCell<T> {
+pub(super) struct StateCell<T> {
     value: Mutex<T>,
     held_by: Mutex<Option<ThreadId>>,
 }

@@ -32,7 +32,7 @@ use crate::{
     BoxFuture,
     ask::Question,
     auth::Principal,
-    call::{Capabilities, Era, Level, RequestInfo},
+    call::{Capabilities, Era, Level, RequestInfo, SharedValues},
     error::CallError,
     lock,
     model::Implementation,
@@ -52,13 +52,15 @@ pub(crate) struct Session {
     expires: Mutex<Option<SystemTime>>,
     /// Whether it lasts for one request only, so that nothing can be announced in it.
     is_for_one_request: bool,
-    state: Mutex<SessionState>,
+    /// What functions keep in it; `None` if it lasts for one request only.
+    values: Option<Arc<SharedValues>>,
+    state: Mutex<OpenSession>,
     /// Notified when there may be a message that belongs to no request.
     expects_more: Notify,
 }
 
 #[derive(Debug)]
-struct SessionState {
+struct OpenSession {
     /// What `initialize` brought.
     client: Option<Introduction>,
     /// Whether the client expects messages outside any request.
@@ -109,7 +111,7 @@ impl Session {
     pub(crate) fn new(engine: &Arc<Engine>, id: Option<String>) -> Self {
         let lists = TargetKind::ALL.map(|kind| engine.declares(kind));
         let filter = ChangeFilter { lists, ..ChangeFilter::default() };
-        let state = SessionState {
+        let state = OpenSession {
             client: None,
             initialized: false,
             // Until the client sets a level, it gets what a person would want to read.
@@ -129,6 +131,7 @@ impl Session {
             changes,
             expires,
             is_for_one_request: false,
+            values: Some(Arc::default()),
             state: Mutex::new(state),
             expects_more: Notify::new(),
         }
@@ -137,13 +140,13 @@ impl Session {
     /// A session for one request. If the request does not begin it, the client has this version, and its capabilities are not
     /// known, so it can be asked nothing.
     pub(crate) fn for_one_request(engine: &Arc<Engine>, version: Option<&'static str>) -> Self {
-        let mut session = Self { is_for_one_request: true, ..Self::new(engine, None) };
+        let mut session = Self { is_for_one_request: true, values: None, ..Self::new(engine, None) };
         let introduction = |version| Introduction { version, capabilities: Capabilities::default(), info: None };
         session.state.get_mut().unwrap_or_else(PoisonError::into_inner).client = version.map(introduction);
         session
     }
 
-    fn state(&self) -> MutexGuard<'_, SessionState> {
+    fn state(&self) -> MutexGuard<'_, OpenSession> {
         // Every statement leaves the state valid.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -243,6 +246,7 @@ impl Session {
             client: client.info,
             log_level: Some(state.level),
             session_id: self.id.clone(),
+            session_values: self.values.clone(),
             ..RequestInfo::default()
         };
         Ok((info, peer, questions))

@@ -1,12 +1,15 @@
-//! A state is fresh for each call and shared by everything in it.
+//! A state is fresh for each call and shared by everything in it; the state of a session lives as long as the session.
 
 use rejoinder::{
+    Era,
     form::ConfirmForm,
+    http,
     prelude::*,
-    testing::{Client, in_both_eras},
+    testing::{Client, Transport, in_both_eras},
 };
 use serde_json::json;
 use tokio::sync::Barrier;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 #[derive(Default)]
 struct Trail(Vec<String>);
@@ -250,4 +253,83 @@ fn a_state_can_be_used_after_a_closure_has_panicked() {
     let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| state.with(|_| panic!("on purpose"))));
     assert!(panicked.is_err());
     assert_eq!(state.get(), 1);
+}
+
+/// Whether somebody has logged in; it is told when that is over.
+#[derive(Default)]
+struct Login(Option<DropGuard>);
+
+#[resolver]
+fn is_logged_in(login: Option<SessionState<Login>>) -> bool {
+    login.is_some_and(|login| login.with(|login| login.0.is_some()))
+}
+
+#[tool]
+fn log_in(login: SessionState<Login>, over: Dep<CancellationToken>) -> &'static str {
+    login.set(Login(Some(CancellationToken::clone(&over).drop_guard())));
+    "welcome"
+}
+
+#[tool(enabled = is_logged_in)]
+fn secret() -> &'static str {
+    "42"
+}
+
+fn vault(over: &CancellationToken) -> Server {
+    Server::new("vault", "1.0.0").provide(over.clone()).tools(tools![log_in, secret])
+}
+
+#[tokio::test]
+async fn u3_5_the_state_of_a_session_is_shared_by_its_calls_and_gates_and_dropped_with_it() {
+    for transport in [Transport::Http, Transport::Stdio, Transport::WebSocket, Transport::Sse] {
+        let over = CancellationToken::new();
+        let session = Client::new(vault(&over)).transport(transport).era(Era::Session);
+        assert_eq!(session.list_tools().await.unwrap().len(), 1, "{transport:?}");
+        assert_eq!(session.call_tool("log_in", json!({})).await.unwrap().text(), "welcome", "{transport:?}");
+        assert_eq!(session.call_tool("secret", json!({})).await.unwrap().text(), "42", "{transport:?}");
+        assert_eq!(session.list_tools().await.unwrap().len(), 2, "{transport:?}");
+        let other = session.clone().era(Era::Session);
+        assert_eq!(other.list_tools().await.unwrap().len(), 1, "another session, {transport:?}");
+        drop(other);
+        assert!(!over.is_cancelled(), "{transport:?}");
+        // A pipe or a socket ends with its client, and over HTTP all sessions end with the server.
+        drop(session);
+        over.cancelled().await;
+    }
+}
+
+#[tokio::test]
+async fn u3_5_without_a_session_there_is_no_state_of_it() {
+    let over = CancellationToken::new();
+    let http = http::Config::new().without_session_memory();
+    for client in [
+        Client::new(vault(&over)),
+        Client::new(vault(&over)).transport(Transport::Stdio),
+        Client::new(vault(&over)).transport(Transport::WebSocket),
+        Client::new(vault(&over).http(http)).era(Era::Session),
+    ] {
+        let refused = client.call_tool("log_in", json!({})).await.unwrap();
+        assert!(refused.is_error(), "{client:?}");
+        assert_eq!(
+            refused.text(),
+            "this client has no session, in which `login` lives: sessions need protocol version 2025-11-25 or earlier, and a \
+             server that keeps them"
+        );
+        assert_eq!(client.list_tools().await.unwrap().len(), 1, "{client:?}");
+        assert!(client.call_tool("secret", json!({})).await.is_err(), "{client:?}");
+    }
+}
+
+#[tool]
+async fn count(seen: SessionState<u32>, mine: State<u32>) -> String {
+    mine.with(|mine| *mine += 1);
+    format!("{} {}", seen.with(|seen| std::mem::replace(seen, *seen + 1)), mine.get())
+}
+
+#[tokio::test]
+async fn the_state_of_a_session_and_of_a_call_are_two_values_of_one_type() {
+    let session = Client::new(Server::new("states", "1.0.0").tools(tools![count])).era(Era::Session);
+    for expected in ["0 1", "1 1", "2 1"] {
+        assert_eq!(session.call_tool("count", json!({})).await.unwrap().text(), expected);
+    }
 }
