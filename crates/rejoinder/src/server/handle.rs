@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     auth::Principal,
-    call::Call,
+    call::{Call, RequestInfo},
     error::CallError,
     inject::FromCall,
     item::{Prompt, Resource, Tool},
@@ -131,10 +131,30 @@ impl ServerHandle {
     /// [`gates_changed`](Self::gates_changed) for one caller, by issuer and subject: only the clients of this caller are
     /// notified.
     pub fn gates_changed_for(&self, caller: &Principal) {
-        self.announce(|listening| listening == Some(caller));
+        self.announce(|listening| listening.principal.as_ref() == Some(caller));
     }
 
-    fn announce(&self, is_meant: impl Fn(Option<&Principal>) -> bool) {
+    /// [`gates_changed`](Self::gates_changed) for one session, by [its id](crate::Context::session_id): only its client is
+    /// notified. For a gate that reads a [`SessionState`](crate::SessionState).
+    ///
+    /// ```
+    /// use rejoinder::prelude::*;
+    ///
+    /// #[derive(Default)]
+    /// struct Login(bool);
+    ///
+    /// #[tool]
+    /// async fn log_in(login: SessionState<Login>, ctx: Context, server: ServerHandle) -> &'static str {
+    ///     login.set(Login(true));
+    ///     server.gates_changed_for_session(ctx.session_id().unwrap_or_default());
+    ///     "you have more tools now"
+    /// }
+    /// ```
+    pub fn gates_changed_for_session(&self, session_id: &str) {
+        self.announce(|listening| listening.session_id.as_deref() == Some(session_id));
+    }
+
+    fn announce(&self, is_meant: impl Fn(&RequestInfo) -> bool) {
         let Some(engine) = self.engine() else { return };
         let registry = engine.registry();
         for kind in TargetKind::ALL {

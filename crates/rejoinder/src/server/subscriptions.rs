@@ -118,11 +118,10 @@ impl Hub {
         self.notify_some(change, |_| true);
     }
 
-    /// Reports a change to each listener that wants it and whose caller is meant.
-    pub(super) fn notify_some(&self, change: &Change, is_meant: impl Fn(Option<&Principal>) -> bool) {
+    /// Reports a change to each listener that wants it and whose request is meant.
+    pub(super) fn notify_some(&self, change: &Change, is_meant: impl Fn(&RequestInfo) -> bool) {
         let mut listeners = self.listeners();
-        let wants =
-            |waiting: &&mut Waiting| waiting.filter.wants(change) && is_meant(waiting.request.principal.as_ref());
+        let wants = |waiting: &&mut Waiting| waiting.filter.wants(change) && is_meant(&waiting.request);
         for waiting in listeners.by_id.values_mut().filter(wants) {
             waiting.changes.insert(change.clone());
             if let Some(waker) = waiting.waker.take() {

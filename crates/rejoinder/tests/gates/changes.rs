@@ -145,6 +145,29 @@ async fn r3_m4_nobody_else_hears_what_is_for_the_caller_on_stdio() {
     }
 }
 
+#[tool]
+fn session(ctx: Context) -> String {
+    ctx.session_id().unwrap_or_default().to_owned()
+}
+
+#[tokio::test]
+async fn u3_5_one_session_hears_that_its_gates_have_changed() {
+    let (_, server) = switchable();
+    let server = server.tools(tools![session]).build().unwrap();
+    let (mut one, mut other) = (initialized(&server).await, initialized(&server).await);
+    let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "session" } });
+    one.send(call).await;
+    let id = one.next().await["result"]["content"][0]["text"].as_str().unwrap().to_owned();
+    server.handle().gates_changed_for_session("of nobody");
+    server.handle().gates_changed_for_session(&id);
+    for list in ["tools", "resources"] {
+        assert_eq!(one.next().await["method"], format!("notifications/{list}/list_changed"));
+    }
+    other.send(json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" })).await;
+    assert_eq!(other.next().await["id"], 1, "it heard nothing");
+    assert_eq!((one.close().await.len(), other.close().await.len()), (0, 0));
+}
+
 /// Whether a resource is there is decided when it is updated, not when it is subscribed to.
 #[tokio::test]
 async fn a_session_hears_of_updates_while_the_gate_is_open() {

@@ -18,7 +18,8 @@ use tower_service::Service;
 
 use super::fixture::{Fixture, dynamic, fixture, until};
 use crate::{
-    Server, lock,
+    lock,
+    prelude::*,
     transport::{McpService, ResponseBody},
 };
 
@@ -249,6 +250,51 @@ async fn changes_come_on_the_stream_of_the_session() {
     let mut events = Events::of(client.send("GET", &[("last-event-id", &last)], Value::Null).await);
     let change = events.next().await.expect("an event").data.expect("a message");
     assert_eq!(change["method"], "notifications/prompts/list_changed");
+}
+
+/// Counts how many of it there are.
+#[derive(Default)]
+struct Kept(Option<Arc<()>>);
+
+#[resolver]
+fn keeps(kept: Option<SessionState<Kept>>) -> bool {
+    kept.is_some_and(|kept| kept.with(|kept| kept.0.is_some()))
+}
+
+#[tool]
+async fn keep(kept: SessionState<Kept>, value: Dep<()>, ctx: Context, server: ServerHandle) -> &'static str {
+    kept.set(Kept(Some(value.into_inner())));
+    server.gates_changed_for_session(ctx.session_id().unwrap_or_default());
+    "kept"
+}
+
+#[tool(enabled = keeps)]
+async fn show() -> &'static str {
+    "shown"
+}
+
+#[tokio::test]
+async fn u3_5_the_state_of_a_session_is_dropped_when_its_client_ends_it() {
+    let value = Arc::new(());
+    let server = Server::new("keeper", "1.0.0").provide_arc(Arc::clone(&value)).tools(tools![keep, show]);
+    let fixture = Fixture { server: server.build().expect("a good server"), seen: Arc::default() };
+    let before = Arc::strong_count(&value);
+    let mut client = Http::new(&fixture);
+    client.initialize("2025-11-25").await;
+    let mut other = client.another();
+    other.initialize("2025-11-25").await;
+    let mut events = Events::of(client.send("GET", &[], Value::Null).await);
+    client.call("keep", json!({})).await;
+    assert_eq!(Arc::strong_count(&value), before + 1);
+    let change = events.next().await.expect("an event").data.expect("a message");
+    assert_eq!(change["method"], "notifications/tools/list_changed");
+    let other_events = Events::of(other.send("GET", &[], Value::Null).await);
+    assert_eq!(other.send("DELETE", &[], Value::Null).await.status(), 204);
+    assert_eq!(other_events.messages().await, [] as [Value; 0], "another session hears nothing");
+    assert_eq!(Arc::strong_count(&value), before + 1);
+    assert_eq!(client.send("DELETE", &[], Value::Null).await.status(), 204);
+    drop(events);
+    until("it is dropped", || Arc::strong_count(&value) == before).await;
 }
 
 #[tokio::test]
