@@ -103,6 +103,9 @@ impl ParameterReader<'_> {
                 let ty = &typed.ty;
                 let instead = match ty {
                     ty if is_named(ty, "State") => "`state: State<T>`, and use the value with `state.with(|value| ..)`",
+                    ty if is_named(ty, "SessionState") => {
+                        "`state: SessionState<T>`, and use the value with `state.with(|value| ..)`"
+                    }
                     ty if is_named(ty, "Dep") => "`service: Dep<T>`, which dereferences to the value",
                     _ => "for example `value`, which is the argument's name, and take it apart in the function",
                 };

@@ -139,30 +139,39 @@ impl Context {
     /// Returns the id of the session that the call belongs to: `None` with clients of 2026-07-28 and later, which have
     /// no session.
     ///
-    /// Use it as a key for data that lives as long as the session, such as a login. Without a session, use the
-    /// [caller](Self::principal) as the key.
+    /// What lives as long as the session, such as a login, is a [`SessionState`](crate::SessionState). With the id you
+    /// [tell the session](crate::ServerHandle::gates_changed_for_session) that its lists have changed.
     ///
     /// ```
-    /// use std::{collections::HashSet, sync::Mutex};
-    ///
     /// use rejoinder::{Era, prelude::*, testing::Client};
     /// use serde_json::json;
     ///
     /// #[derive(Default)]
-    /// struct Unlocked(Mutex<HashSet<String>>);
+    /// struct Unlocked(bool);
+    ///
+    /// #[resolver]
+    /// fn is_unlocked(unlocked: Option<SessionState<Unlocked>>) -> bool {
+    ///     unlocked.is_some_and(|unlocked| unlocked.with(|unlocked| unlocked.0))
+    /// }
     ///
     /// #[tool]
-    /// async fn unlock(ctx: Context, unlocked: Dep<Unlocked>) -> Result<&'static str, CallError> {
-    ///     let session = ctx.session_id().ok_or_else(|| CallError::new("this needs a session"))?;
-    ///     unlocked.0.lock().unwrap().insert(session.to_owned());
-    ///     Ok("unlocked for this session")
+    /// async fn unlock(unlocked: SessionState<Unlocked>, ctx: Context, server: ServerHandle) -> &'static str {
+    ///     unlocked.set(Unlocked(true));
+    ///     server.gates_changed_for_session(ctx.session_id().unwrap_or_default());
+    ///     "unlocked for this session"
+    /// }
+    ///
+    /// #[tool(enabled = is_unlocked)]
+    /// async fn open() -> &'static str {
+    ///     "gold"
     /// }
     ///
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
-    /// let client = Client::new(Server::new("vault", "1.0.0").provide(Unlocked::default()).tools(tools![unlock]));
-    /// assert_eq!(client.call_tool("unlock", json!({})).await?.text(), "this needs a session");
-    /// assert_eq!(client.era(Era::Session).call_tool("unlock", json!({})).await?.text(), "unlocked for this session");
+    /// let client = Client::new(Server::new("vault", "1.0.0").tools(tools![unlock, open])).era(Era::Session);
+    /// assert!(client.call_tool("open", json!({})).await.is_err());
+    /// client.call_tool("unlock", json!({})).await?;
+    /// assert_eq!(client.call_tool("open", json!({})).await?.text(), "gold");
     /// # Ok(())
     /// # }
     /// ```

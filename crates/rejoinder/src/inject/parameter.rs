@@ -2,7 +2,7 @@
 
 use std::{future::ready, marker::PhantomData};
 
-use super::{Dep, FromCall, Need, PipeContext, State};
+use super::{Dep, FromCall, Need, PipeContext, SessionState, State};
 use crate::{
     call::{Argument, Call},
     error::CallError,
@@ -84,6 +84,11 @@ impl<T: ?Sized> Probe<Dep<T>> {
 }
 
 impl<T> Probe<State<T>> {
+    /// It is a state, even if it cannot begin as a default.
+    pub const DEP: bool = true;
+}
+
+impl<T> Probe<SessionState<T>> {
     /// It is a state, even if it cannot begin as a default.
     pub const DEP: bool = true;
 }

@@ -43,7 +43,8 @@ use crate::{call::Call, error::CallError, lock};
 /// ```
 ///
 /// A state that cannot begin as a default comes from a resolver that returns `State::new(value)`: take it with
-/// `#[resolve(function)] audit: State<AuditTrail>`.
+/// `#[resolve(function)] audit: State<AuditTrail>`. A value that lasts longer than a call is a
+/// [`SessionState`](super::SessionState).
 pub struct State<T>(pub(super) Arc<StateCell<T>>);
 
 /// The value, and the thread that uses it.
@@ -153,11 +154,11 @@ impl<T: fmt::Debug> fmt::Debug for State<T> {
 )]
 pub trait HasGuard {}
 
-/// What a [`State`] can hold.
+/// What a [`State`] or a [`SessionState`](super::SessionState) can hold.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot begin as the state of a call",
-    label = "`State` makes this type with `Default`, for each call",
-    note = "derive `Default` for it, or return `State::new(value)` from a resolver and take it with `#[resolve(function)]`"
+    message = "`{Self}` cannot begin as the state of a call or a session",
+    label = "`State` makes this type with `Default` for each call, and `SessionState` for each session",
+    note = "derive `Default` for it; for a call, you can also return `State::new(value)` from a resolver and take it with `#[resolve(function)]`"
 )]
 pub trait CallState: Default + Send + 'static {}
 

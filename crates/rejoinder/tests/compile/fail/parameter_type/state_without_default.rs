@@ -1,4 +1,4 @@
-// 7:18: `Budget` cannot begin as the state of a call
+// 7:18: `Budget` cannot begin as the state of a call or a session
 use rejoinder::prelude::*;
 
 struct Budget(u32);
