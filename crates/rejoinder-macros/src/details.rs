@@ -27,7 +27,7 @@ pub(crate) struct Details {
 /// `enabled = gate`, or `enabled = [first, second]`.
 pub(crate) fn gates(options: &mut Options, errors: &mut Errors) -> Vec<Path> {
     let gates = match options.expression("enabled", "gate", errors) {
-        Some(Expr::Array(list)) => list.elems.into_iter().collect(),
+        Some(Expr::Array(list)) if !list.elems.is_empty() => list.elems.into_iter().collect(),
         Some(gate) => vec![gate],
         None => Vec::new(),
     };

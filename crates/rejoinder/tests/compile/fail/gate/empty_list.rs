@@ -1,0 +1,10 @@
+// 5:18: `enabled` names resolvers: `enabled = gate`, or `enabled = [first, second]`
+use rejoinder::prelude::*;
+
+/// An empty list would open the tool to everybody.
+#[tool(enabled = [])]
+fn vault() {}
+
+fn main() {
+    let _ = Server::new("bank", "1").tools(tools![vault]);
+}
