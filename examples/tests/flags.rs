@@ -135,6 +135,7 @@ fn contradictory_and_unknown_flags_are_refused() {
 fn a_program_has_flags_of_its_own_beside_those_of_every_server() {
     let own_flags = |flags: &[&str]| program(env!("CARGO_BIN_EXE_own_flags"), flags);
     let help = String::from_utf8(own_flags(&["--help"]).output().expect("it starts").stdout).expect("text");
+    assert!(!help.contains("serve_from_args"), "{help}");
     for text in ["Greets people", "--greeting <GREETING>", "--http <ADDR>", "--read-only"] {
         assert!(help.contains(text), "{text} in {help}");
     }

@@ -26,7 +26,8 @@ pub(super) struct Flags {
 
 /// The flags of [`Server::serve_from_args`], for a program that has flags of its own.
 ///
-/// Flatten it into your own clap parser, and pass it to [`Server::serve_with`].
+/// Flatten it into your own clap parser (`cargo add clap --features derive`), and pass it to [`Server::serve_with`]. The command
+/// `graph` is not part of it: print [`Server::graph`] yourself.
 ///
 /// ```no_run
 /// use clap::Parser;
@@ -56,7 +57,9 @@ pub(super) struct Flags {
 ///     server.serve_with(flags.serve).await // --greeting, and --stdio (the default), --http ADDR, --help, ..
 /// }
 /// ```
+// The description of the program is its own.
 #[derive(Debug, Args)]
+#[command(about = None, long_about = None)]
 pub struct ServeArgs {
     /// Serve one client on standard input and output (the default)
     #[arg(long, conflicts_with = "http")]
