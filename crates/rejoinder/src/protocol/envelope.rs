@@ -134,6 +134,7 @@ impl<'a> Envelope<'a> {
     }
 
     /// The id of a message of which only the end is known: a member of the object that ends there.
+    #[cfg(any(feature = "stdio", feature = "ws", feature = "sse"))]
     pub(crate) fn read_id_at_end(bytes: &[u8]) -> Option<String> {
         let text = String::from_utf8_lossy(bytes);
         text.match_indices("\"id\"").find_map(|(at, _)| {
