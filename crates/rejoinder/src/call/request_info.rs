@@ -84,7 +84,7 @@ pub(crate) enum CallerSource {
     /// The HTTP request says it; without one, it is nobody.
     #[default]
     Http,
-    /// It came over a pipe, so it is whoever started the program.
+    /// The request came over a pipe: its caller is the process that started the server.
     #[cfg_attr(not(feature = "stdio"), expect(dead_code, reason = "there is no pipe"))]
     Stdio,
     /// Its transport had to know, and has asked already.

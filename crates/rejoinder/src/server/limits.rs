@@ -200,7 +200,8 @@ impl Limits {
         limits.into_iter().filter(|(_, limit)| *limit == Some(0)).map(|(method, _)| method)
     }
 
-    /// What clients may use, where all together may have so many sessions, which end when there is no room for another.
+    /// The budgets of a server with at most so many sessions. A further session ends an idle one, so the budget of sessions limits
+    /// each caller only.
     pub(super) fn budgets(&self, sessions: usize, can_identify: bool) -> Budgets {
         let shared = |budget: Budget, of| if can_identify { budget.sharing_with_anonymous(of) } else { budget };
         let budget = |what, in_all, set: Option<usize>, of| {

@@ -101,8 +101,8 @@ impl StreamState {
         Some(bytes)
     }
 
-    /// Adds an event. What there is no room for does not wait for a client that is away, and of notifications only the last
-    /// wait. A large reply is not kept once it is read. A question is always kept: its call has taken room for it.
+    /// Adds an event. While the client is away, an event without room in the budget is dropped, and only the last notifications
+    /// are kept. A large reply is dropped once it is read. A question is always kept: its call has taken room for it.
     fn push(&mut self, is_kept: bool, is_last: bool, stream: &SessionStream, event: Bytes) {
         let mut held = stream.held.another();
         let has_room = held.grow(event.len()).is_ok();
