@@ -35,10 +35,10 @@ pub async fn test_prompt_with_embedded_resource(
     #[arg(name = "resourceUri")]
     resource_uri: String,
 ) -> [PromptMessage; 2] {
-    let resource = ResourceContents::text("Embedded resource content for testing.", resource_uri);
+    let resource = ResourceContents::text(resource_uri, "Embedded resource content for testing.");
     [
         PromptMessage::new(Role::User, ContentBlock::resource(resource)),
-        PromptMessage::new_text(Role::User, "Please process the embedded resource above."),
+        PromptMessage::text(Role::User, "Please process the embedded resource above."),
     ]
 }
 
@@ -47,7 +47,7 @@ pub async fn test_prompt_with_embedded_resource(
 pub async fn test_prompt_with_image() -> [PromptMessage; 2] {
     [
         PromptMessage::new(Role::User, Image::new("image/png", PNG).into()),
-        PromptMessage::new_text(Role::User, "Please analyze the image above."),
+        PromptMessage::text(Role::User, "Please analyze the image above."),
     ]
 }
 

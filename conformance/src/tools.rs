@@ -31,13 +31,13 @@ pub async fn test_audio_content() -> Audio {
 /// A resource inside a result.
 #[tool]
 pub async fn test_embedded_resource() -> ContentBlock {
-    ContentBlock::resource(ResourceContents::text("This is an embedded resource.", "test://embedded-resource"))
+    ContentBlock::resource(ResourceContents::text("test://embedded-resource", "This is an embedded resource."))
 }
 
 /// Text, an image and a resource at once.
 #[tool]
 pub async fn test_multiple_content_types() -> [ContentBlock; 3] {
-    let json = ResourceContents::text(r#"{"test":"data"}"#, "test://mixed-content-resource");
+    let json = ResourceContents::text("test://mixed-content-resource", r#"{"test":"data"}"#);
     [
         ContentBlock::text("Multiple content types test:"),
         Image::new("image/png", PNG).into(),

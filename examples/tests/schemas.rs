@@ -12,6 +12,7 @@ fn every_provider_accepts_the_tools_of_the_examples() {
         env!("CARGO_BIN_EXE_delete_folder"),
         env!("CARGO_BIN_EXE_greeter"),
         env!("CARGO_BIN_EXE_load_shedding"),
+        env!("CARGO_BIN_EXE_login"),
         env!("CARGO_BIN_EXE_rate_limit"),
         env!("CARGO_BIN_EXE_release_notes"),
         env!("CARGO_BIN_EXE_shop"),

@@ -2,8 +2,8 @@
 
 use anyhow::{Context, Result};
 use rejoinder::prelude::*;
-use rejoinder::testing::Client;
 use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, duplex, split};
 
 /// How many answers a state is measured with, at most.
 pub const ANSWERS: usize = 4;
@@ -54,17 +54,31 @@ async fn book(flight: String, #[resolve(fifth)] last: &Guest) -> String {
 ///
 /// When the server does not ask.
 pub async fn lengths() -> Result<Vec<usize>> {
-    let forms = serde_json::from_value(json!({ "elicitation": { "form": {} } }))?;
-    let client = Client::new(Server::new("bench", "1.0.0").tools(tools![book])).capabilities(forms);
-    let mut params = json!({ "name": "book", "arguments": { "flight": "LH 400" } });
+    let server = Server::new("bench", "1.0.0").tools(tools![book]).build()?;
+    let (here, there) = duplex(64 * 1024);
+    let (reads, writes) = split(there);
+    let served = tokio::spawn(server.serve_io(reads, writes));
+    let (replies, mut requests) = split(here);
+    let mut replies = BufReader::new(replies).lines();
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { "name": "bench", "version": "1.0.0" },
+        "io.modelcontextprotocol/clientCapabilities": { "elicitation": { "form": {} } },
+    });
+    let mut params = json!({ "name": "book", "arguments": { "flight": "LH 400" }, "_meta": meta });
     let mut lengths = Vec::new();
-    for _ in 0..=ANSWERS {
-        let reply = client.request("tools/call", params.clone()).await?;
+    for id in 0..=ANSWERS {
+        let request = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
+        requests.write_all(format!("{request}\n").as_bytes()).await?;
+        let reply: Value = serde_json::from_str(&replies.next_line().await?.context("expected a reply")?)?;
+        let reply = &reply["result"];
         let state = reply["requestState"].as_str().with_context(|| format!("expected a question, got {reply}"))?;
         lengths.push(state.len());
         params["requestState"] = state.into();
         params["inputResponses"] = answered(&reply["inputRequests"]);
     }
+    drop((requests, replies));
+    served.await??;
     Ok(lengths)
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn gates(options: &mut Options, errors: &mut Errors) -> Vec<Path> {
             None
         }
         other => {
-            errors.at(other, "`enabled` names resolvers: `enabled = gate`, or `enabled = [first, second]`");
+            errors.at(other, "`enabled` names a resolver, `enabled = gate`, or several that must all be open, `enabled = [first, second]`");
             None
         }
     };

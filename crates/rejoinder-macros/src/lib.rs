@@ -169,7 +169,7 @@ pub fn handlers(options: TokenStream, item: TokenStream) -> TokenStream {
 ///   `#[serde(rename)]` and `#[serde(rename_all)]` change as they do for serde), `default = ..`;
 /// * for texts `format = "email" | "uri" | "date" | "date-time"`, `pattern = ".."`, `min_length = ..`, `max_length = ..`;
 /// * for numbers `min = ..`, `max = ..`; for a `Vec` `min_items = ..`, `max_items = ..`.
-#[proc_macro_derive(Elicit, attributes(elicit))]
+#[proc_macro_derive(Elicit, attributes(elicit, arg))]
 pub fn elicit(item: TokenStream) -> TokenStream {
     elicit::form(item.into()).into()
 }

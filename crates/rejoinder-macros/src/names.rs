@@ -94,7 +94,7 @@ fn in_expressions(ty: &TokenStream) -> TokenStream {
 }
 
 /// Names that other libraries have for our options.
-const ELSEWHERE: [(&str, &str); 10] = [
+const ELSEWHERE: [(&str, &str); 13] = [
     ("desc", "description"),
     ("doc", "description"),
     ("minimum", "min"),
@@ -105,6 +105,9 @@ const ELSEWHERE: [(&str, &str); 10] = [
     ("lt", "exclusive_max"),
     ("regex", "pattern"),
     ("examples", "example"),
+    ("len", "min_length"),
+    ("mime", "mime_type"),
+    ("range", "min"),
 ];
 
 /// The one of `known` that was probably meant.

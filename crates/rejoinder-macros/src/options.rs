@@ -38,7 +38,11 @@ impl Options {
             let first = first(input)?;
             let options = Punctuated::<Meta, Token![,]>::parse_terminated(input).map_err(|error| {
                 let example = known.first().copied().unwrap_or_default();
-                syn::Error::new(error.span(), format!("{attribute} takes options such as `{example} = ..`: {error}"))
+                let mut text = format!("{attribute} takes options such as `{example} = ..`: {error}");
+                if text.ends_with("keyword `enum`") {
+                    text += "; for a choice of texts, write an enum that derives `Deserialize` and `JsonSchema`";
+                }
+                syn::Error::new(error.span(), text)
             })?;
             Ok((first, options))
         };

@@ -171,7 +171,10 @@ impl ParameterReader<'_> {
         let mut source = Source::Type;
         for attr in attrs.iter().filter(|attr| docs::doc(attr).is_none()) {
             if !matches!(source, Source::Type) {
-                self.errors.at(attr, "one attribute says where a parameter comes from: remove the others");
+                self.errors.at(
+                    attr,
+                    "one attribute says where a parameter comes from: write all options in it, and remove the others",
+                );
             } else if attr.path().is_ident("arg") {
                 source = self.argument(index, attr);
             } else if attr.path().is_ident("header") {
@@ -220,7 +223,10 @@ impl ParameterReader<'_> {
                 paths.iter().enumerate().map(|(n, path)| self.named(format!("{index}_{n}"), path)).collect()
             }
             _ => {
-                self.errors.at(attr, "name all pipes in one list, without arguments: `#[pipe(first, second)]`");
+                self.errors.at(
+                    attr,
+                    "name functions marked `#[pipe]`, all in one list, without arguments: `#[pipe(first, second)]`",
+                );
                 Vec::new()
             }
         }
@@ -230,7 +236,9 @@ impl ParameterReader<'_> {
         let tokens = tokens_of(attr, "#[header(\"x-request-id\")]", self.errors);
         let given = |input: ParseStream<'_>| {
             if input.peek(Ident::peek_any) && input.fork().parse::<Ident>().is_ok_and(|option| option != "default") {
-                return Err(input.error("the name of a header stands alone: `#[header(\"x-request-id\")]`"));
+                return Err(
+                    input.error("the name of a header is a text and stands alone: `#[header(\"x-request-id\")]`")
+                );
             }
             let name = if input.peek(LitStr) { Some(input.parse::<LitStr>()?) } else { None };
             if name.is_some() && !input.is_empty() {

@@ -159,6 +159,8 @@ pub(crate) fn check_parameter(kind: Kind, ty: &Type, source: &Source, errors: &m
     match ty {
         // Where the lifetime has a name, that is what is wrong.
         Type::Reference(reference) if is_resolved || may_be_argument => check.visit_borrowed(reference),
+        // It cannot be read from a request, whose text does not live as long.
+        Type::Reference(reference) if owned(&reference.elem) == "String" => check.refuse(reference),
         ty if may_be_argument && optional_reference(ty).is_some_and(|it| it.lifetime.is_none()) => {}
         ty => check.visit_type(ty),
     }
@@ -177,7 +179,9 @@ pub(crate) fn optional_reference(ty: &Type) -> Option<&TypeReference> {
 
 /// Refuses a path to a method where only a function of a module can be named.
 pub(crate) fn check_path(path: &Path, instead: &str, errors: &mut Errors) {
-    let is_type = |segment: &PathSegment| segment.ident.to_string().starts_with(char::is_uppercase);
+    let is_type = |segment: &PathSegment| {
+        segment.ident.to_string().starts_with(char::is_uppercase) || segment.ident == "str" && path.segments.len() == 2
+    };
     if path.segments.iter().rev().nth(1).is_some_and(is_type) {
         errors.at(path, format!("`{}` is a method: {instead}", pretty(path)));
     }
@@ -204,6 +208,23 @@ impl TypeCheck<'_> {
         }
         self.visit_type(&reference.elem);
     }
+
+    fn refuse(&mut self, reference: &TypeReference) {
+        let (owned, written, word) = (owned(&reference.elem), pretty(reference), self.kind.word());
+        let message = if self.returned {
+            format!("a {word} returns an owned value: write `{owned}` instead of `{written}`")
+        } else if self.kind == Kind::Completion {
+            format!(
+                "a {word} takes a `CompletionRequest` first, and owns its parameters: write `{owned}` instead of `{written}`"
+            )
+        } else {
+            format!(
+                "a {word} owns its parameters: write `{owned}` instead of `{written}`, or fill it from a resolver with \
+                 `#[resolve(function)]`"
+            )
+        };
+        self.errors.at(reference, message);
+    }
 }
 
 impl<'ast> Visit<'ast> for TypeCheck<'_> {
@@ -214,16 +235,7 @@ impl<'ast> Visit<'ast> for TypeCheck<'_> {
         if self.may_borrow && reference.lifetime.is_none() {
             return self.visit_borrowed(reference);
         }
-        let (owned, written, word) = (owned(&reference.elem), pretty(reference), self.kind.word());
-        let message = if self.returned {
-            format!("a {word} returns an owned value: write `{owned}` instead of `{written}`")
-        } else {
-            format!(
-                "a {word} owns its parameters: write `{owned}` instead of `{written}`, or fill it from a resolver with \
-                 `#[resolve(function)]`"
-            )
-        };
-        self.errors.at(reference, message);
+        self.refuse(reference);
     }
 
     fn visit_lifetime(&mut self, lifetime: &'ast Lifetime) {

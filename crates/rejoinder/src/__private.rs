@@ -1,8 +1,8 @@
 //! Items that only the macros use. They change without notice.
 
 pub use crate::{
-    call::{ArgumentDefault, IntoDefault, OwnDefault, Param, ReadParams},
-    error::Halt,
+    argument::{ArgumentDefault, IntoDefault, OwnDefault, Param, ReadParams},
+    call::Halt,
     form::ArgumentRules,
     graph::{
         AnyShape, Check, Completes, CompletionPart, Edge, FitsIn, FromOutcome, Gate, GateResolver, HasArgument,
@@ -11,20 +11,26 @@ pub use crate::{
         finish_pipes, shape, try_join,
     },
     inject::{AnyType, FromHeader, ItemParameter, Probe, source},
-    item::{Callee, Function, ItemDetails, ListedAs, Output, blocking},
+    item::{Callee, Function, ItemDetails, ListedAs, blocking},
+    reply::Output,
 };
 pub use serde_json;
 
-/// For the bench: seals a state and opens it again.
+/// Seals a state and opens it again.
+#[cfg(feature = "__bench")]
 pub use crate::rounds::seal::measured_seal;
 
-/// For the bench: calls a tool without arguments as the server does, but for the network.
+/// Calls a tool without arguments as the server does, but for the network.
 ///
 /// # Panics
 ///
 /// If it does not succeed immediately.
-pub fn call_at_once(tool: &crate::Tool) {
-    use crate::call::{Call, SentArguments, UnknownArguments};
+#[cfg(feature = "__bench")]
+pub fn call_at_once(tool: &crate::item::Tool) {
+    use crate::{
+        argument::{SentArguments, UnknownArguments},
+        call::Call,
+    };
     use futures_util::FutureExt;
     let run = tool.function.read(&SentArguments::default(), UnknownArguments::Refused, &Call::detached());
     let done = run.expect("it has no arguments").now_or_never();

@@ -207,7 +207,7 @@ pub use rejoinder_macros::prompt;
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
 /// let server = Server::new("reviews", "1.0.0").provide(Languages(vec!["Python", "Rust"])).prompts(prompts![review]);
-/// let completion = Client::new(server).complete(Reference::for_prompt("review"), "language", "R").await?;
+/// let completion = Client::new(server).complete(Reference::prompt("review"), "language", "R").await?;
 /// assert_eq!(completion.values, ["Rust"]);
 /// # Ok(())
 /// # }
@@ -256,8 +256,8 @@ pub use rejoinder_macros::completion;
 /// ```
 ///
 /// Its first parameter is the value. The other parameters are filled like those of a resolver: services, headers, a
-/// [`PipeContext`](crate::PipeContext), the values of resolvers. It returns a value, or a `Result` with a
-/// [`FieldError`](crate::FieldError).
+/// [`PipeContext`](crate::inject::PipeContext), the values of resolvers. It returns a value, or a `Result` with a
+/// [`FieldError`](crate::call::FieldError).
 pub use rejoinder_macros::pipe;
 
 /// Turns a function into a resource or a resource template. You can still call the function.

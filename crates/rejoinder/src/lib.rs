@@ -117,13 +117,13 @@
 //!
 //! Text, numbers, [`Json`] (structured, with a schema), [`Image`](reply::Image), [`Audio`](reply::Audio), content blocks and
 //! lists of them, `()`, a [`ToolStream`] that sends each item immediately, or a `Result` of any of these. The model sees the
-//! text of [`CallError::new`]; any other error is logged, and the client gets an id.
+//! text of [`CallError::new`]; any other error is logged, and the client gets an id ([errors](guide::errors)).
 //!
 //! # Testing
 //!
 //! [`testing::Client`] calls a server in process, in either era. It answers questions, shows which questions were asked
 //! and which resolvers ran, and replaces services and resolvers. [`Server::check`] lists every configuration mistake of
-//! a server: call it in a test.
+//! a server: call it in a test. The guide to [testing](guide::testing) has more.
 //!
 //! # Serving
 //!
@@ -132,25 +132,31 @@
 //! application. [`http::Config`] configures how clients reach a server over HTTP, and [`state::StatePolicy`] how state
 //! is sealed.
 //!
+//! # More
+//!
+//! [`guide`] has a page for each subject.
+//!
 //! # Cargo features
 //!
 //! On by default:
 //!
 //! * `cli`: [`Server::serve_from_args`], [`ServeArgs`] for flags of your own, and [`log_to_stderr`]. It enables the next two.
-//! * `http`: Streamable HTTP, and [`testing`], whose client calls the HTTP service in process.
+//! * `http`: Streamable HTTP.
 //! * `stdio`: standard input and output, and any other pair of byte streams.
 //!
 //! Off by default:
 //!
+//! * `testing`: the test client ([`testing`]), which calls the HTTP service in process. Turn it on in `[dev-dependencies]` only,
+//!   so that servers carry nothing of tests.
 //! * `ws` (WebSocket) and `sse` (HTTP+SSE of 2024-11-05), beside Streamable HTTP.
 //! * `auth`: bearer tokens and API keys of callers ([`auth`]).
 //! * `chrono` and `uuid`: their types in arguments and forms.
 //!
 //! A program that needs only stdio: `rejoinder = { version = "..", default-features = false, features = ["stdio"] }`,
-//! and `http` in its `[dev-dependencies]` for the test client.
+//! and `testing` in its `[dev-dependencies]` for the test client.
 
 #![cfg_attr(
-    not(feature = "http"),
+    not(feature = "testing"),
     expect(
         dead_code,
         unused_imports,
@@ -161,6 +167,31 @@
 // So that the macros' paths work in this crate's own tests too.
 extern crate self as rejoinder;
 
+/// Methods that a type does not have, so that the compiler says what to call. The lifetime keeps it from refusing the bound
+/// here, and the type of the result from reporting what the author does with it.
+macro_rules! instead {
+    ($missing:ident for $type:ident $(<$of:ident>)?, $message:literal, $label:literal: $($method:ident)*) => {
+        #[doc(hidden)]
+        #[diagnostic::on_unimplemented(message = $message, label = $label)]
+        pub trait $missing<'a> {
+            type Value;
+
+            fn value(&'a self) -> Self::Value;
+        }
+
+        impl$(<$of>)? $type$(<$of>)? { $(
+            #[doc(hidden)]
+            pub fn $method<'a>(&'a self) -> <Self as $missing<'a>>::Value
+            where
+                Self: $missing<'a>,
+            {
+                self.value()
+            }
+        )* }
+    };
+}
+
+mod argument;
 pub mod ask;
 mod attributes;
 pub mod auth;
@@ -168,16 +199,20 @@ pub mod call;
 mod error;
 pub mod form;
 mod graph;
+// Only rustdoc reads it.
+#[cfg(doc)]
+pub mod guide;
 pub mod http;
-mod inject;
+pub mod inject;
 mod item;
 pub mod prelude;
 mod protocol;
 pub mod reply;
+mod request;
 mod rounds;
 mod schema;
 pub mod server;
-#[cfg(feature = "http")]
+#[cfg(feature = "testing")]
 pub mod testing;
 mod transport;
 
@@ -188,16 +223,17 @@ pub use ask::{Ask, Outcome};
 pub use attributes::{
     Elicit, ElicitEnum, completion, handlers, pipe, prompt, prompts, resolver, resource, resources, tool, tools,
 };
-pub use call::{Call, CallEnd, Era, FieldError, RequestInfo};
+pub use call::Call;
 pub use error::{BoxError, CallError};
 pub use form::{Elicit, ElicitEnum};
+pub use futures_util::future::BoxFuture;
 pub use graph::Resolver;
-pub use inject::{
-    BackgroundTasks, Context, Dep, FromCall, PipeContext, PipeSource, Rounds, Scope, SessionState, State,
-};
+pub use inject::{BackgroundTasks, Context, Dep, FromCall, Rounds, Scope, SessionState, State};
 pub use item::{Prompt, Resource, Tool};
+/// This is the crate `rejoinder-wire`: where an example below says `rejoinder_wire`, write `rejoinder::model`.
+#[doc(inline)]
+pub use rejoinder_wire as model;
 pub use reply::{Json, Reply, ToolStream};
-pub use rmcp::model;
 pub use server::{BuiltServer, Server, ServerHandle, middleware};
 pub use transport::{Error, Result};
 #[cfg(feature = "cli")]
@@ -208,29 +244,7 @@ pub mod state {
     pub use crate::rounds::seal::{MemoryReplayStore, ReplayStore, StateKeys, StateKeysError, StatePolicy};
 }
 
-/// A boxed future that can move between threads.
-pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;
-
-/// Locks a mutex, also after a panic: every statement that runs under such a lock leaves its data valid.
-pub(crate) fn lock<T>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
-/// The programs of the README and of the guides compile.
+/// The programs of the README compile.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-#[doc = include_str!("../docs/asking.md")]
-#[doc = include_str!("../docs/background.md")]
-#[doc = include_str!("../docs/constraints.md")]
-#[doc = include_str!("../docs/dependencies.md")]
-#[doc = include_str!("../docs/deployment.md")]
-#[doc = include_str!("../docs/gates.md")]
-#[doc = include_str!("../docs/headers.md")]
-#[doc = include_str!("../docs/identity.md")]
-#[doc = include_str!("../docs/lifecycle.md")]
-#[doc = include_str!("../docs/middleware.md")]
-#[doc = include_str!("../docs/pipes.md")]
-#[doc = include_str!("../docs/state.md")]
-#[doc = include_str!("../docs/streams.md")]
-#[cfg_attr(all(feature = "sse", feature = "ws"), doc = include_str!("../docs/transports.md"))]
-struct Pages;
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -121,7 +121,7 @@ async fn main() -> rejoinder::Result<()> {
 #[cfg(test)]
 mod tests {
     use rejoinder::{
-        Era,
+        call::Era,
         testing::{Client, Filter, Notification},
     };
     use serde_json::json;
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     async fn tools(client: &Client) -> Vec<String> {
-        client.list_tools().await.expect("a list").into_iter().map(|tool| tool.name.into_owned()).collect()
+        client.list_tools().await.expect("a list").into_iter().map(|tool| tool.name).collect()
     }
 
     fn with_token(client: &Client, user: &str) -> Client {

@@ -1,4 +1,4 @@
-//! The server of the README, with progress and an error for the model:
+//! A server that greets, with progress and an error for the model:
 //! `cargo run -p rejoinder-examples --bin greeter -- --http 127.0.0.1:8000`.
 
 use rejoinder::prelude::*;

@@ -65,7 +65,7 @@ async fn main() -> rejoinder::Result<()> {
 #[cfg(test)]
 mod tests {
     use rejoinder::{
-        Era,
+        call::Era,
         state::{StateKeys, StatePolicy},
         testing::Client,
     };

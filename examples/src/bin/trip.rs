@@ -79,7 +79,7 @@ async fn main() -> rejoinder::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use rejoinder::{Era, testing::Client};
+    use rejoinder::{call::Era, testing::Client};
     use serde_json::json;
 
     use super::*;

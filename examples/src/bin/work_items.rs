@@ -119,7 +119,7 @@ async fn main() -> rejoinder::Result<()> {
 mod tests {
     use std::sync::Arc;
 
-    use rejoinder::{Era, testing::Client};
+    use rejoinder::{call::Era, testing::Client};
     use serde_json::json;
 
     use super::*;

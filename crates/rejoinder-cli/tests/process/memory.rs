@@ -13,9 +13,14 @@ use crate::child::{LIMIT, Listening, Piped, Process};
 /// The most memory that a server may take, in KiB.
 const MOST: u64 = 200 * 1024;
 
-/// How many requests of each kind a server gets, and how many of them at once.
+/// How many requests that stay open a server gets.
 const REQUESTS: usize = 100;
+
+/// How many clients send large requests at once.
 const AT_ONCE: usize = 4;
+
+/// How often each large request is sent: as many bodies of 4 MB, if they were kept, would be too much.
+const TURNS: usize = 40;
 
 const META: &str =
     r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities""#;
@@ -76,11 +81,11 @@ fn assert_small(kind: &str, process: &Process) {
     }
 }
 
-/// Does something [`REQUESTS`] times.
+/// Does something [`TURNS`] times.
 fn again_and_again(work: impl Fn() + Sync) {
     thread::scope(|threads| {
         for _ in 0..AT_ONCE {
-            threads.spawn(|| (0..REQUESTS / AT_ONCE).for_each(|_| work()));
+            threads.spawn(|| (0..TURNS / AT_ONCE).for_each(|_| work()));
         }
     });
 }
@@ -134,7 +139,7 @@ fn a_h1_large_lines_do_not_fill_the_memory() {
         if is_session {
             assert!(ask(&initialize("2025-03-26", "{}")).contains("2025-03-26"));
         }
-        for (kind, line) in hostile.iter().cycle().take(REQUESTS / 2) {
+        for (kind, line) in hostile.iter().cycle().take(TURNS) {
             assert_refused(kind, &ask(line));
         }
     }
@@ -200,7 +205,7 @@ fn a_h1_large_messages_over_websocket_do_not_fill_the_memory() {
                 if is_session {
                     assert!(socket.ask(&initialize("2025-03-26", "{}")).contains("2025-03-26"));
                 }
-                for (kind, message) in hostile.iter().cycle().take(REQUESTS / AT_ONCE) {
+                for (kind, message) in hostile.iter().cycle().take(TURNS / AT_ONCE) {
                     assert_refused(kind, &socket.ask(message));
                 }
             });

@@ -55,6 +55,9 @@ fn derive(
 fn elicit_options(attribute: &str, attrs: &[Attribute], known: &[&'static str], errors: &mut Errors) -> Options {
     let example = format!("#[elicit({} = ..)]", known.first().copied().unwrap_or_default());
     let mut all = TokenStream::new();
+    for attr in attrs.iter().filter(|attr| attr.path().is_ident("arg")) {
+        errors.at(attr, "a field of a form has `#[elicit(..)]`, with the constraints of `#[arg(..)]`");
+    }
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("elicit")) {
         let tokens = tokens_of(attr, &example, errors);
         let metas = errors.check(Punctuated::<Meta, Token![,]>::parse_terminated.parse2(tokens));

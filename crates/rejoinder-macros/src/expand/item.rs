@@ -158,7 +158,7 @@ impl HiddenType {
                 #takes
                 let #slots = #arguments;
                 #(#fills)*
-                #call.enter();
+                #call.enter()?;
                 #into_output(#called)
             })
         };

@@ -48,7 +48,12 @@ pub(crate) fn list(kind: Kind, tokens: TokenStream) -> TokenStream {
             &mut errors,
         );
         let shown = path.segments.last().map(|last| names::wire(&last.ident)).unwrap_or_default();
-        let named = Named::new(format!("{number}_{shown}"), path, &Place::Free, &Generics::default());
+        let named = Named::new(
+            format!("{number}_name_a_function_of_the_module_{shown}"),
+            path,
+            &Place::Free,
+            &Generics::default(),
+        );
         number += 1;
         if let Some((unmarked, word, import)) = named.import() {
             let word = word.filter(|word| words.insert(word.to_string())).map(|word| quote!(#(#attrs)* #word));

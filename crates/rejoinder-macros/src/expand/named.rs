@@ -55,7 +55,7 @@ impl Named {
             path: place.outside(path.to_token_stream()),
             arguments: place.outside(arguments.to_token_stream()),
             arguments_of_node: place.outside(of_node.to_token_stream()),
-            local: is_imported.then(|| Ident::new(&format!("__RjNamed{index}"), extent.start)),
+            local: is_imported.then(|| Ident::new(&format!("__rj{index}"), extent.start)),
             at: Span::call_site().located_at(extent.start),
             extent,
         }

@@ -113,8 +113,6 @@ impl FunctionParameter {
 
     /// What the author wrote about it.
     pub(super) fn param(&self) -> TokenStream {
-        let complete = self.complete();
-        let complete = complete.map(|named| named.extent.member(&named.ty(), quote!(__rj::Completes), "COMPLETE"));
         let (mut default, mut header, mut keywords) = (None, None, None);
         if let Source::Argument(argument) = &self.source {
             let (sent, rules) = (self.sent(), &argument.rules);
@@ -134,7 +132,6 @@ impl FunctionParameter {
             ("description", self.description.clone()),
             ("default", default),
             ("header", header),
-            ("complete", complete),
             ("keywords", keywords),
         ];
         with_fields(&quote!(__rj::Param), &self.name, fields.into_iter().filter_map(some_field).collect())
@@ -171,7 +168,10 @@ impl FunctionParameter {
         };
         let nodes = pipes.iter().map(|pipe| pipe.extent.member(&pipe.ty(), quote!(__rj::Pipe), "NODE"));
         let through = (!pipes.is_empty()).then(|| quote!(.through(&[#(#nodes),*])));
-        Some(quote!(#node #through))
+        let complete = self.complete();
+        let complete = complete.map(|named| named.extent.member(&named.ty(), quote!(__rj::Completes), "COMPLETE"));
+        let completed = complete.map(|complete| quote!(.completed_by(#complete)));
+        Some(quote!(#node #through #completed))
     }
 
     /// It and its resolver in the graph.

@@ -45,6 +45,12 @@ impl From<FormErrors> for AnswerError {
 /// assert_eq!(<ConfirmForm as Answer>::read(&yes), Ok(Outcome::Accepted(ConfirmForm { yes: true })));
 /// assert_eq!(<ConfirmForm as Answer>::read(&json!({ "action": "decline" })), Ok(Outcome::Declined));
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "an answer cannot be read as `{Self}`",
+    label = "not a form",
+    note = "the answer to `Ask::confirm` is a `rejoinder::form::ConfirmForm`, that to `Ask::text` a `rejoinder::form::TextForm`, \
+            and that to `Ask::user` your own form"
+)]
 pub trait Answer: Sized + Send + Sync + 'static {
     /// Reads an answer as the client sent it.
     ///

@@ -1,13 +1,20 @@
 //! What a function asks its client.
 
-use std::{collections::HashMap, fmt, future::ready, sync::Arc};
+use std::{
+    collections::HashMap,
+    fmt,
+    future::ready,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
 
+use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, value::RawValue};
 
 use super::{Answer, AnswerError, Outcome, Question, Roots, Sample, Sampling, UrlVisited, answer::read_elicitation};
 use crate::{
-    call::{AcceptAnswer, AnswerCheck, Call},
-    error::{CallError, Halt},
+    error::CallError,
     form::{ConfirmForm, Elicit, Field, Form, FormErrors, IntoChoice, TextForm},
 };
 
@@ -22,10 +29,10 @@ use crate::{
 /// ```
 #[must_use = "a question does nothing until it is asked with `Context::ask`"]
 #[derive(Clone)]
-pub struct Ask<T>(AskKind<T>);
+pub struct Ask<T>(pub(crate) AskKind<T>);
 
 #[derive(Clone)]
-enum AskKind<T> {
+pub(crate) enum AskKind<T> {
     Known(T),
     /// A question that cannot be asked, because of a mistake of its author.
     Mistaken(&'static str),
@@ -35,19 +42,44 @@ enum AskKind<T> {
 
 /// A question, and what becomes of its answer.
 #[derive(Clone)]
-struct Unanswered<T> {
-    question: Question,
-    read: ReadAnswer<T>,
-    fallback: Option<T>,
-    allow_unsolicited: bool,
-    pinned_to: Option<String>,
-    accept: Option<Arc<AcceptAnswer>>,
+pub(crate) struct Unanswered<T> {
+    pub(crate) question: Question,
+    pub(crate) read: ReadAnswer<T>,
+    pub(crate) fallback: Option<T>,
+    pub(crate) allow_unsolicited: bool,
+    pub(crate) pinned_to: Option<String>,
+    pub(crate) accept: Option<Arc<AcceptAnswer>>,
     /// Whether the answer has a type that reads it. Only this value can read the answer to a dynamic form.
-    is_typed: bool,
+    pub(crate) is_typed: bool,
 }
 
 /// Reads an answer.
-type ReadAnswer<T> = Arc<dyn Fn(&Value) -> Result<Outcome<T>, AnswerError> + Send + Sync>;
+pub(crate) type ReadAnswer<T> = Arc<dyn Fn(&Value) -> Result<Outcome<T>, AnswerError> + Send + Sync>;
+
+/// Says whether an answer is accepted.
+pub(crate) type AcceptAnswer = dyn Fn(&Value) -> BoxFuture<'static, Result<(), AnswerError>> + Send + Sync;
+
+/// What `.await` on a question says. It is a trait of another type, because the compiler would show the text of `Future`.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "a question is asked with a key: `ctx.ask(\"key\", question).await?`, or by a parameter, `#[resolve(function)]`",
+    label = "a question is not a future"
+)]
+pub trait AsksItself<T> {
+    fn answered() -> Poll<Result<T, CallError>>;
+}
+
+#[doc(hidden)]
+impl<T> Future for Ask<T>
+where
+    Outcome<T>: AsksItself<T>,
+{
+    type Output = Result<T, CallError>;
+
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
+        Outcome::<T>::answered()
+    }
+}
 
 impl<T> Ask<T> {
     /// A value that is known, so that nothing is asked.
@@ -453,30 +485,6 @@ impl<T> Ask<T> {
         match self.0 {
             AskKind::Known(value) => Ok(value),
             question => Err(Self(question)),
-        }
-    }
-
-    /// Finds the value: it is known, was answered, or is asked for.
-    pub(crate) async fn settle(self, call: &Call, key: &str) -> Result<Outcome<T>, Halt> {
-        let Unanswered { question, read, fallback, allow_unsolicited, pinned_to, accept, is_typed } = match self.0 {
-            AskKind::Known(value) => return Ok(Outcome::Accepted(value)),
-            AskKind::Mistaken(mistake) => return Err(Halt::Failed(CallError::mistake(mistake))),
-            AskKind::Question(asked) => *asked,
-        };
-        let can_read = |answer: &Value| read(answer).map(|_| ());
-        let (pinned_to, accept) = (pinned_to.as_deref(), accept.as_deref());
-        let check = AnswerCheck { allow_unsolicited, pinned_to, read: &can_read, accept };
-        let read = |answer: &Value| read(answer).map_err(|AnswerError(reason)| Halt::Failed(CallError::new(reason)));
-        if call.ending().is_some() {
-            return Err(Halt::Failed(CallError::round_is_over()));
-        }
-        let refused = question.out_of_reach(call.request()).map(|refused| match fallback {
-            Some(_) => refused,
-            None => call.cannot_ask(key, &question, is_typed, refused),
-        });
-        match call.ask(key, question, check, refused).await? {
-            Ok(answer) => read(&answer),
-            Err(unasked) => fallback.map(Outcome::Accepted).ok_or(Halt::Failed(unasked)),
         }
     }
 

@@ -5,11 +5,10 @@ mod answer;
 mod ask;
 mod outcome;
 mod question;
-mod sampling;
 
+pub use crate::model::{Root, Roots, Sample, Sampling};
 pub use answer::{Answer, AnswerError, UrlVisited};
 pub use ask::Ask;
-pub(crate) use ask::{AskByHand, NextRound};
+pub(crate) use ask::{AcceptAnswer, AskByHand, AskKind, NextRound, Unanswered};
 pub use outcome::Outcome;
 pub(crate) use question::{Question, QuestionDigest};
-pub use sampling::{Root, Roots, Sample, Sampling};

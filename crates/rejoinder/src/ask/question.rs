@@ -9,9 +9,11 @@ use serde_json::{Map, Value, json, value::RawValue};
 
 use super::Sampling;
 use crate::{
-    call::{Capabilities, Era, MemberName, RequestInfo},
+    argument::MemberName,
     error::CallError,
     form::{Form, digest_of},
+    model::version,
+    request::{Capabilities, Era, RequestInfo},
 };
 
 /// A question, as the client gets it. It serialises as a request: its method and its params.
@@ -95,16 +97,24 @@ impl Question {
             Self::Roots => (!declared.roots).then(|| json!({ "roots": {} })),
             Self::Sample(sampling) => {
                 let mut lacking = Map::new();
-                if sampling.has_tools() && !declared.sampling_tools {
+                if has_tools(sampling) && !declared.sampling_tools {
                     lacking.insert("tools".to_owned(), json!({}));
                 }
-                if sampling.has_context() && !declared.sampling_context {
+                if has_context(sampling) && !declared.sampling_context {
                     lacking.insert("context".to_owned(), json!({}));
                 }
                 (!declared.sampling || !lacking.is_empty()).then(|| json!({ "sampling": lacking }))
             }
         }
     }
+}
+
+fn has_tools(sampling: &Sampling) -> bool {
+    ["tools", "toolChoice"].iter().any(|field| sampling.params().contains_key(*field))
+}
+
+fn has_context(sampling: &Sampling) -> bool {
+    sampling.params().get("includeContext").is_some_and(|context| context != "none")
 }
 
 /// The params of a request, borrowed.
@@ -136,11 +146,11 @@ impl Serialize for Question {
 }
 
 /// The version that added elicitation.
-const ELICITATION: &str = "2025-06-18";
+const ELICITATION: &str = version::V2025_06_18;
 
 /// The version that added multiple choice, titles of choices as `oneOf`, defaults for all fields, URLs, and sampling with
 /// tools.
-const RICHER_FORMS: &str = "2025-11-25";
+const RICHER_FORMS: &str = version::V2025_11_25;
 
 impl Question {
     /// Why the client cannot be asked this, if it cannot: there is no session to ask it in, it did not declare the capability,
@@ -160,7 +170,7 @@ impl Question {
             Self::Form { form, .. } if form.to_older_value().is_none() => ("to choose several of a list", RICHER_FORMS),
             Self::Form { .. } => ("to fill in forms", ELICITATION),
             Self::Visit { .. } => ("to send the user to a page", RICHER_FORMS),
-            Self::Sample(sampling) if sampling.has_tools() => ("to let its model use tools", RICHER_FORMS),
+            Self::Sample(sampling) if has_tools(sampling) => ("to let its model use tools", RICHER_FORMS),
             Self::Sample(_) | Self::Roots => return None,
         };
         (speaks < since).then(|| CallError::too_old(what, speaks, since))

@@ -17,8 +17,9 @@ use super::{
     introspection::{Introspection, REFUSED_FOR, VALID_FOR},
     jwks::{IssuerKeys, KeySource},
     jwt::{Expected, SignedToken},
+    principal::is_scope,
 };
-use crate::{error::RefusalLog, lock};
+use crate::error::{RefusalLog, lock};
 
 /// How a server finds out over HTTP who calls; see [`http::Config::auth`](crate::http::Config::auth).
 ///
@@ -220,10 +221,6 @@ impl Auth {
     /// The scopes that every request needs. A caller without one of them gets 403, with the scopes to ask for.
     pub fn required_scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.required_scopes = scopes.into_iter().map(Into::into).collect();
-        let is_scope = |scope: &&String| {
-            // RFC 6749, section 3.3: what may stand in a header between quotes.
-            !scope.is_empty() && scope.bytes().all(|byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e))
-        };
         let wrong = self.required_scopes.iter().find(|scope| !is_scope(scope));
         self.mistakes.extend(wrong.map(|scope| format!("`{scope}` is not a scope")));
         self
@@ -387,7 +384,7 @@ fn digest_of(secret: &str) -> [u8; 32] {
 
 /// A digest, as 64 hexadecimal digits.
 fn digest_from_hex(hex: &str) -> Option<[u8; 32]> {
-    let digits: Vec<u8> = hex.chars().map(|digit| digit.to_digit(16)?.try_into().ok()).collect::<Option<_>>()?;
+    let digits: Vec<u8> = hex.chars().map(|digit| u8::try_from(digit.to_digit(16)?).ok()).collect::<Option<_>>()?;
     let bytes: Vec<u8> = digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect();
     bytes.try_into().ok().filter(|_| digits.len() == 64)
 }

@@ -12,7 +12,7 @@ use std::{
 use http::StatusCode;
 
 use super::Principal;
-use crate::{error::RefusalLog, lock};
+use crate::error::{RefusalLog, lock};
 
 /// The share of one caller in so many, unless set.
 pub(crate) const fn quarter(of: usize) -> usize {

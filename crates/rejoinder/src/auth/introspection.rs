@@ -13,6 +13,7 @@ use super::{
     fetch::{LONGEST, fetch, trusted_url},
     jwt::{Claims, principal},
 };
+use crate::error::RefusalLog;
 
 /// For how long the word of the issuer counts: it may revoke a token at any time.
 pub(super) const VALID_FOR: Duration = Duration::from_secs(30);
@@ -30,17 +31,21 @@ pub(super) struct Introspection {
     /// The id and the secret of this server.
     pub(super) client: Option<(String, String)>,
     places: Semaphore,
+    /// Clients cause failures as often as they like: each token that is not known is one.
+    failures: RefusalLog<()>,
 }
 
 impl Introspection {
     pub(super) fn new(url: String, audience: String) -> Self {
-        Self { url, audience, client: None, places: Semaphore::new(MOST_AT_ONCE) }
+        Self { url, audience, client: None, places: Semaphore::new(MOST_AT_ONCE), failures: RefusalLog::default() }
     }
 
     /// Asks the issuer about a token.
     pub(super) async fn verify(&self, token: &str, others: &[String]) -> Result<Principal, AuthRefusal> {
         let no_answer = |error: &dyn fmt::Display| {
-            tracing::warn!(url = self.url, %error, "cannot introspect a token");
+            if let Some(times) = self.failures.due(()) {
+                tracing::warn!(url = self.url, %error, times, "cannot introspect a token");
+            }
             AuthRefusal::Unavailable
         };
         // Tokens that nobody has issued must not make others wait for long while the endpoint hangs.

@@ -16,7 +16,7 @@ use super::{
     fetch::{FetchError, fetch, trusted_url},
     jwt::{SignedToken, VerifyingKey},
 };
-use crate::lock;
+use crate::error::lock;
 
 /// How long keys are fresh, if the issuer does not say, and whatever it says.
 const FRESH: Duration = Duration::from_secs(5 * 60);
@@ -92,7 +92,7 @@ impl IssuerKeys {
             if is_known && is_fresh || kept.next_fetch.is_some_and(|next| now < next) {
                 return keys;
             }
-            // In a task of its own: a client that leaves must not stop what others wait for.
+            // Spawned: a client that leaves must not stop what others wait for.
             let (keys_of, fetches, is_refetch) = (Arc::clone(self), kept.fetches, keys.is_some() && !is_known);
             let fetched = tokio::spawn(async move { keys_of.fetch_after(fetches, is_refetch).await });
             if is_known {

@@ -19,3 +19,4 @@ pub use authenticate::Auth;
 pub(crate) use authenticate::{AuthRefusal, sibling};
 pub(crate) use budget::{Budget, BudgetFull, Budgets, CALLS, Held, quarter};
 pub use principal::Principal;
+pub(crate) use principal::is_scope;

@@ -8,12 +8,7 @@ use std::{
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{
-    call::Call,
-    error::CallError,
-    inject::{FromCall, Need},
-    model::JsonObject,
-};
+use crate::model::JsonObject;
 
 /// The caller of a request, as something that the server trusts has established it.
 ///
@@ -67,6 +62,17 @@ struct PrincipalParts {
     claims: JsonObject,
     expires: Option<SystemTime>,
 }
+
+/// Whether a caller can have it as a scope: what may stand in a header between quotes (RFC 6749, section 3.3).
+pub(crate) fn is_scope(scope: &str) -> bool {
+    !scope.is_empty() && scope.bytes().all(|byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e))
+}
+
+instead!(
+    ClaimsOfPrincipal for Principal,
+    "a caller has a `subject()`, and whatever else its token says is a claim: `caller.claim(\"email\")`",
+    "not a method of `Principal`": id name email username roles
+);
 
 impl Principal {
     /// A caller with this name, and without scopes and claims.
@@ -212,27 +218,6 @@ impl Hash for Principal {
 impl fmt::Debug for Principal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Principal").field("scopes", &self.scopes()).finish_non_exhaustive()
-    }
-}
-
-impl FromCall for Principal {
-    async fn from_call(call: &Call, parameter: &'static str) -> Result<Self, CallError> {
-        let caller = call.request().principal.clone();
-        caller.ok_or_else(|| {
-            tracing::debug!(parameter, "a call needs a caller, and has none");
-            CallError::new("authentication is required: this server does not know who is calling")
-        })
-    }
-
-    fn need() -> Option<Need> {
-        Some(Need::of::<Self>())
-    }
-}
-
-/// The caller, if there is one.
-impl FromCall for Option<Principal> {
-    async fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
-        Ok(call.request().principal.clone())
     }
 }
 

@@ -23,9 +23,7 @@ use tokio_util::{
 use super::Call;
 use crate::{
     auth::{Budget, Held, Principal},
-    error::{CallError, Panicked},
-    inject::BackgroundTask,
-    lock,
+    error::{CallError, Panicked, lock},
 };
 
 /// The status of a [background task](crate::BackgroundTasks).
@@ -59,6 +57,65 @@ pub(crate) struct BackgroundState {
     only_on_success: bool,
     status: watch::Sender<BackgroundStatus>,
     pub(crate) cancelled: CancellationToken,
+}
+
+/// A task that was [added](crate::BackgroundTasks::add). Dropping it changes nothing: the task runs.
+///
+/// ```
+/// use rejoinder::{BackgroundTasks, CallError, call::BackgroundStatus};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), CallError> {
+/// let background = BackgroundTasks::detached();
+/// let count = background.add(async { Ok::<_, CallError>(3) })?;
+/// let never = background.add(std::future::pending::<()>())?;
+/// never.cancel();
+/// assert_eq!((count.status(), never.status()), (BackgroundStatus::Waiting, BackgroundStatus::Cancelled));
+///
+/// background.finish().await;
+/// assert_eq!(count.status(), BackgroundStatus::Succeeded);
+/// assert_eq!(count.result().await?, 3);
+/// assert_eq!(never.result().await.unwrap_err().to_string(), "the background task was cancelled");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct BackgroundTask<T = ()> {
+    call: Call,
+    state: Arc<BackgroundState>,
+    result: oneshot::Receiver<Result<T, CallError>>,
+}
+
+impl<T> BackgroundTask<T> {
+    /// Its number, which the log shows and no other task of this process has.
+    pub fn id(&self) -> u64 {
+        self.state.id
+    }
+
+    /// Returns the status of the task.
+    pub fn status(&self) -> BackgroundStatus {
+        self.state.status()
+    }
+
+    /// Cancels it: it does not start, or is dropped where it next waits. A blocking function that runs is not stopped.
+    pub fn cancel(&self) {
+        self.state.cancelled.cancel();
+    }
+
+    /// Waits for its result: in another task of the call, for example.
+    ///
+    /// # Errors
+    ///
+    /// Its own error, or that it was cancelled or panicked. A function that waits for its own task gets an error at once: the
+    /// task starts after the function has returned.
+    pub async fn result(self) -> Result<T, CallError> {
+        if self.status() == BackgroundStatus::Waiting && !self.call.runs_background() {
+            return Err(CallError::mistake(
+                "a background task starts after the reply, so the call cannot wait for its result",
+            ));
+        }
+        self.result.await.unwrap_or_else(|_| Err(CallError::new("the background task was cancelled")))
+    }
 }
 
 /// The name of the item that was called, once its reply has left.
@@ -143,7 +200,7 @@ impl BackgroundState {
 
 /// The background tasks of a round.
 #[derive(Default)]
-pub(crate) struct RoundTasks {
+pub(crate) struct RoundBackground {
     reply: watch::Sender<Replied>,
     added: Vec<Arc<BackgroundState>>,
     /// The task that the next one waits for.
@@ -159,9 +216,9 @@ const MOST_PER_CALL: usize = 100;
 
 impl Call {
     /// The background tasks of this round.
-    pub(crate) fn round_tasks(&self) -> &Mutex<RoundTasks> {
+    pub(crate) fn round_tasks(&self) -> &Mutex<RoundBackground> {
         self.0.background.get_or_init(|| {
-            let tasks = RoundTasks { has_ended: self.is_over(), ..RoundTasks::default() };
+            let tasks = RoundBackground { has_ended: self.is_over(), ..RoundBackground::default() };
             // Nobody starts what is added to a call that is over.
             if tasks.has_ended {
                 tasks.reply.send_replace(Some(Arc::default()));
@@ -198,7 +255,7 @@ impl Call {
             self.note_mistake(mistake.clone());
             return Err(mistake);
         }
-        let (server, caller) = (self.dependency::<ServerTasks>(), self.request().principal.as_ref());
+        let (server, caller) = (self.dependency::<ServerBackground>(), self.request().principal.as_ref());
         let left = self.request().left.as_ref().map(TaskTracker::token);
         let place = (server.as_ref().map(|server| server.begin(caller)).transpose()?, left);
         let mut tasks = lock(self.round_tasks());
@@ -277,7 +334,7 @@ impl Call {
     /// Begins another round in the same call.
     pub(super) fn reopen_background(&self) {
         if let Some(tasks) = self.0.background.get() {
-            *lock(tasks) = RoundTasks::default();
+            *lock(tasks) = RoundBackground::default();
         }
     }
 
@@ -320,7 +377,7 @@ impl Drop for AfterReply {
 }
 
 /// The same bytes, with something that is dropped when they have been let go of.
-pub(crate) fn held(bytes: Bytes, until_then: impl Send + 'static) -> Bytes {
+fn held(bytes: Bytes, until_then: impl Send + 'static) -> Bytes {
     struct GuardedBytes<H> {
         bytes: Bytes,
         _until_then: H,
@@ -335,14 +392,14 @@ pub(crate) fn held(bytes: Bytes, until_then: impl Send + 'static) -> Bytes {
 
 /// The background tasks of a server.
 #[derive(Debug)]
-pub(crate) struct ServerTasks {
+pub(crate) struct ServerBackground {
     waiting_or_running: TaskTracker,
     budget: Budget,
     /// Cancelled when the server has waited long enough for them.
     stopped: CancellationToken,
 }
 
-impl ServerTasks {
+impl ServerBackground {
     pub(crate) fn new(budget: Budget) -> Self {
         let waiting_or_running = TaskTracker::new();
         // Closed means that waiting may end; more may begin all the same.
@@ -364,5 +421,59 @@ impl ServerTasks {
     pub(crate) fn cancel(&self) -> usize {
         self.stopped.cancel();
         self.waiting_or_running.len()
+    }
+}
+
+/// A [background task](crate::BackgroundTasks::add), or what a [deferred](crate::Scope::defer) function or one of
+/// [`Server::on_stop`](crate::Server::on_stop) returns: a future that ends with an `R`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a future: pass `async move {{ .. }}` to `add`, and `async move |_| {{ .. }}` to `defer`, `on_start` \
+               and `on_stop`",
+    label = "not a future",
+    note = "write `add(async move {{ .. }})` without `||`; a function that blocks its thread is for `add_blocking`"
+)]
+pub trait WorkFuture<R>: Future<Output = R> {}
+
+#[diagnostic::do_not_recommend]
+impl<F: Future<Output = R>, R> WorkFuture<R> for F {}
+
+/// What a [background task](crate::BackgroundTasks::add), a [deferred](crate::Scope::defer) function and a function of
+/// [`Server::on_stop`](crate::Server::on_stop) may return: nothing, or a `Result`.
+#[diagnostic::on_unimplemented(
+    message = "a task cannot return `{Self}`",
+    label = "neither `()` nor a `Result`",
+    note = "return nothing, or a `Result` whose error `?` could turn into a `CallError`"
+)]
+pub trait WorkOutput: Send + 'static {
+    /// What it is if nothing failed.
+    type Value: Send + 'static;
+
+    /// Whether it can be an error.
+    #[doc(hidden)]
+    const CAN_FAIL: bool = true;
+
+    /// The value, or why there is none.
+    ///
+    /// # Errors
+    ///
+    /// Its own.
+    fn into_result(self) -> Result<Self::Value, CallError>;
+}
+
+impl WorkOutput for () {
+    type Value = ();
+
+    const CAN_FAIL: bool = false;
+
+    fn into_result(self) -> Result<(), CallError> {
+        Ok(())
+    }
+}
+
+impl<T: Send + 'static, E: Into<CallError> + Send + 'static> WorkOutput for Result<T, E> {
+    type Value = T;
+
+    fn into_result(self) -> Result<T, CallError> {
+        self.map_err(Into::into)
     }
 }

@@ -2,19 +2,21 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, atomic::Ordering};
 
-use serde::{Serialize, de::DeserializeOwned};
+use futures_util::future::BoxFuture;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json, value::RawValue};
 
 use super::{
-    Call, Era,
+    Call, Halt,
     parking::RoundEnd,
-    record::{AnswerStatus, CallRecord, InputResponses, RecordRules, round_trip},
+    record::{AnswerStatus, CallRecord, InputResponses, RecordRules, StepRecord},
 };
 use crate::{
-    BoxFuture,
-    ask::{AnswerError, AskByHand, NextRound, Question, QuestionDigest},
-    error::{CallError, CallErrorKind, Halt},
-    lock,
+    ask::{
+        AcceptAnswer, AnswerError, Ask, AskByHand, AskKind, NextRound, Outcome, Question, QuestionDigest, Unanswered,
+    },
+    error::{CallError, CallErrorKind, lock},
+    request::Era,
 };
 
 /// How the questions of a call travel, and where its record is kept between rounds.
@@ -26,8 +28,13 @@ pub(crate) trait Carrier: Send + Sync {
         question: &'a Question,
     ) -> Option<BoxFuture<'a, Result<Box<RawValue>, CallError>>>;
 
-    /// Makes the result of a step durable. [`Context::once`](crate::Context::once) returns after that.
-    fn record<'a>(&'a self, _step: &'a str, _result: &'a RawValue) -> BoxFuture<'a, Result<(), CallError>> {
+    /// Whether the round ends when its resolvers have their values: the function runs elsewhere, with the record of the round.
+    fn ends_before_function(&self) -> bool {
+        false
+    }
+
+    /// Makes a step durable. [`Context::once`](crate::Context::once) returns after that.
+    fn record<'a>(&'a self, _step: &'a str, _record: StepRecord) -> BoxFuture<'a, Result<(), CallError>> {
         // What travels with the call is durable when its round ends.
         Box::pin(std::future::ready(Ok(())))
     }
@@ -83,9 +90,6 @@ fn check_answer(
     (answer, fits)
 }
 
-/// Says whether an answer is accepted.
-pub(crate) type AcceptAnswer = dyn Fn(&Value) -> BoxFuture<'static, Result<(), AnswerError>> + Send + Sync;
-
 impl Call {
     /// The record. It is made when it is first needed.
     pub(crate) fn record(&self) -> MutexGuard<'_, CallRecord> {
@@ -94,7 +98,7 @@ impl Call {
     }
 
     /// How the call's questions travel, if there is a client to ask.
-    fn carrier(&self) -> Result<(&dyn Carrier, &RecordRules), CallError> {
+    pub(super) fn carrier(&self) -> Result<(&dyn Carrier, &RecordRules), CallError> {
         let carrier = self.0.carrier.get().map(|(carrier, rules)| (&**carrier, &**rules));
         carrier.ok_or_else(CallError::nobody_to_ask)
     }
@@ -155,6 +159,30 @@ impl Call {
                 Err(_) if self.record().lacks_capabilities() => return Err(Halt::Pending),
                 Err(error) => return Err(Halt::Failed(error)),
             }
+        }
+    }
+
+    /// Finds the value: it is known, was answered, or is asked for.
+    pub(crate) async fn settle<T>(&self, ask: Ask<T>, key: &str) -> Result<Outcome<T>, Halt> {
+        let Unanswered { question, read, fallback, allow_unsolicited, pinned_to, accept, is_typed } = match ask.0 {
+            AskKind::Known(value) => return Ok(Outcome::Accepted(value)),
+            AskKind::Mistaken(mistake) => return Err(Halt::Failed(CallError::mistake(mistake))),
+            AskKind::Question(asked) => *asked,
+        };
+        let can_read = |answer: &Value| read(answer).map(|_| ());
+        let (pinned_to, accept) = (pinned_to.as_deref(), accept.as_deref());
+        let check = AnswerCheck { allow_unsolicited, pinned_to, read: &can_read, accept };
+        let read = |answer: &Value| read(answer).map_err(|AnswerError(reason)| Halt::Failed(CallError::new(reason)));
+        if self.ending().is_some() {
+            return Err(Halt::Failed(CallError::round_is_over()));
+        }
+        let refused = question.out_of_reach(self.request()).map(|refused| match fallback {
+            Some(_) => refused,
+            None => self.cannot_ask(key, &question, is_typed, refused),
+        });
+        match self.ask(key, question, check, refused).await? {
+            Ok(answer) => read(&answer),
+            Err(unasked) => fallback.map(Outcome::Accepted).ok_or(Halt::Failed(unasked)),
         }
     }
 
@@ -262,30 +290,6 @@ impl Call {
             self.record().note_unread_state();
         }
         read
-    }
-
-    /// The recorded result of a step.
-    pub(crate) fn recorded_step<T: DeserializeOwned>(&self, step: &str) -> Result<Option<T>, CallError> {
-        let read = self.record().steps.get(step).map(|result| serde_json::from_str(result.get())).transpose();
-        read.map_err(|_| {
-            CallError::mistake(format!(
-                "the recorded result of step `{step}` does not have the type that the step has now: use another key"
-            ))
-        })
-    }
-
-    /// Records the result of a step, and returns it as later rounds read it.
-    pub(crate) async fn record_step<T: Serialize + DeserializeOwned>(
-        &self,
-        step: &str,
-        result: T,
-    ) -> Result<T, CallError> {
-        let (json, result) = round_trip(&result, || format!("the result of step `{step}`"))?;
-        if let Ok((carrier, rules)) = self.carrier() {
-            self.record().record_step(step, self.step_around(|_| true), json.clone(), rules.bytes)?;
-            carrier.record(step, &json).await?;
-        }
-        Ok(result)
     }
 
     /// Notes what a function that makes its rounds by hand leaves to the next round.

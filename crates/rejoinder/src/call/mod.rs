@@ -1,18 +1,16 @@
-//! One call: its request, its arguments, and how it ends.
+//! One call: how it asks, what it records and emits, and how it ends.
 
-mod argument;
-mod argument_error;
-mod arguments;
 mod background;
 mod carrier;
+mod completion_request;
 mod dependencies;
+mod halt;
 mod outbox;
 mod parking;
 mod record;
-mod request_info;
-mod shared_values;
+mod step;
 mod teardown;
-mod trace;
+mod test_trace;
 mod utf8_bytes;
 
 use std::{
@@ -23,34 +21,27 @@ use std::{
 
 use tokio_util::sync::CancellationToken;
 
-use crate::{ask::Question, error::CallError};
+use crate::{ask::Question, error::CallError, request::SharedValues};
 
-pub(crate) use argument::SentArgument;
-pub use argument::{Argument, CompletionRequest};
-#[doc(hidden)]
-pub use argument::{ArgumentDefault, IntoDefault, OwnDefault, Param};
-pub(crate) use argument_error::{ArgumentError, ArgumentErrors, got, unknown, without_position};
-pub use argument_error::{FieldError, IntoFieldError};
-#[doc(hidden)]
-pub use arguments::ReadParams;
-pub(crate) use arguments::{
-    ArgumentReader, ArgumentSet, MemberName, Members, SentArguments, Slot, UnknownArguments, read_arguments,
+pub use crate::{
+    argument::{Argument, FieldError, IntoFieldError},
+    request::{Capabilities, Era, Level, RequestInfo},
 };
-pub use background::BackgroundStatus;
-pub(crate) use background::{AfterReply, BackgroundState, ServerTasks, held};
-pub(crate) use carrier::{AcceptAnswer, AnswerCheck, Carrier, Parked};
+pub(crate) use background::{AfterReply, BackgroundState, ServerBackground};
+pub use background::{BackgroundStatus, BackgroundTask, WorkFuture, WorkOutput};
+pub(crate) use carrier::{Carrier, Parked};
+pub use completion_request::CompletionRequest;
 pub(crate) use dependencies::Dependencies;
+#[doc(hidden)]
+pub use halt::Halt;
+pub use outbox::Amount;
 pub(crate) use outbox::{Emitted, Outbox};
 pub(crate) use record::{CallRecord, InputResponses, RecordRules, round_trip};
-pub(crate) use request_info::{CallerSource, ClientInfo, ProgressToken, compact, head_size};
-pub use request_info::{Capabilities, Era, Level, RequestInfo};
-pub(crate) use shared_values::SharedValues;
+pub use step::{CallKey, Step, StepFn, StepValue};
 pub use teardown::CallEnd;
 pub(crate) use teardown::{Deferred, RunningTeardown};
-pub(crate) use trace::{CallTrace, CallTraces, FollowedCall};
+pub(crate) use test_trace::{CallTrace, CallTraces, FollowedCall};
 pub(crate) use utf8_bytes::{Utf8Bytes, count_values, held_as_values};
-
-pub use crate::inject::{Amount, BackgroundTask, CallKey, Step, StepFn, StepValue, TaskFuture, TaskOutput};
 
 /// One call, shared by everything that runs for it.
 ///
@@ -61,7 +52,7 @@ pub struct Call(Arc<CallParts>);
 struct CallParts {
     request: RequestInfo,
     dependencies: Arc<Dependencies>,
-    outbox: Outbox,
+    outbox: Arc<Outbox>,
     // Set when the gates of the item are open, because a gate cannot ask.
     carrier: OnceLock<(Box<dyn Carrier>, Arc<RecordRules>)>,
     // Made when it is first needed: most calls do not ask.
@@ -71,7 +62,7 @@ struct CallParts {
     parking: Mutex<parking::RoundEnd>,
     teardown: Mutex<teardown::Teardown>,
     // Made when they are first needed: most calls never need them.
-    background: OnceLock<Box<Mutex<background::RoundTasks>>>,
+    background: OnceLock<Box<Mutex<background::RoundBackground>>>,
     cancelled: OnceLock<CancellationToken>,
     /// What the functions of this round share: its states, and the outcomes of its resolvers.
     shared: SharedValues,
@@ -79,11 +70,11 @@ struct CallParts {
 
 impl Call {
     /// A call that cannot ask until it has a [carrier](Self::carry).
-    pub(crate) fn new(request: RequestInfo, dependencies: Arc<Dependencies>) -> Self {
+    pub(crate) fn new(request: RequestInfo, dependencies: Arc<Dependencies>, outbox: Arc<Outbox>) -> Self {
         Self(Arc::new(CallParts {
             request,
             dependencies,
-            outbox: Outbox::default(),
+            outbox,
             carrier: OnceLock::new(),
             record: OnceLock::new(),
             open_questions: AtomicUsize::new(0),
@@ -106,28 +97,35 @@ impl Call {
 
     /// What a test follows the call with.
     pub(crate) fn trace(&self) -> Option<CallTrace> {
+        if !cfg!(feature = "testing") {
+            return None;
+        }
         self.0.dependencies.traces_of_tests()?.of(&self.0.request.request_id)
     }
 
     /// Records for tests that the client cannot be asked this, and returns the reason.
     pub(crate) fn cannot_ask(&self, key: &str, question: &Question, is_typed: bool, refused: CallError) -> CallError {
         if let Some(trace) = self.trace() {
-            trace.lock().unanswered.push(trace::answer_to(key, question, is_typed));
+            trace.lock().unanswered.push(test_trace::answer_to(key, question, is_typed));
         }
         refused
     }
 
-    /// Notes for a test that the body of the function starts.
+    /// The body of the function starts; an error if it does not run in this round.
     #[doc(hidden)]
-    pub fn enter(&self) {
+    pub fn enter(&self) -> Result<(), Halt> {
+        if self.0.carrier.get().is_some_and(|(carrier, _)| carrier.ends_before_function()) {
+            return Err(Halt::Pending);
+        }
         if let Some(trace) = self.trace() {
             trace.lock().runs += 1;
         }
+        Ok(())
     }
 
     /// A call without a request, for unit tests.
     pub fn detached() -> Self {
-        Self::new(RequestInfo::default(), Arc::default())
+        Self::new(RequestInfo::default(), Arc::default(), Arc::default())
     }
 
     /// What the request says about itself.
@@ -229,7 +227,7 @@ mod tests {
     #[test]
     fn a_call_without_a_client_cannot_ask() {
         let capabilities = Capabilities { forms: true, ..Capabilities::default() };
-        let call = Call::new(RequestInfo { capabilities, ..RequestInfo::default() }, Arc::default());
+        let call = Call::new(RequestInfo { capabilities, ..RequestInfo::default() }, Arc::default(), Arc::default());
         let ctx = Context::from_call(&call, "ctx")
             .now_or_never()
             .expect("nothing is awaited")

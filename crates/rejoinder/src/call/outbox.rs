@@ -10,8 +10,8 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::Notify;
 
-use super::Level;
-use crate::lock;
+use super::AfterReply;
+use crate::{error::lock, request::Level};
 
 /// Something that a call sends to its client before it ends. It serialises as the params of its notification.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -54,7 +54,14 @@ struct OutboxQueue {
     progress: Option<f64>,
     muted: bool,
     closed: bool,
+    /// Whether nobody takes anything any more, although the call may go on.
+    abandoned: bool,
+    /// What the reply takes along, if another than the call makes it.
+    after_reply: Option<AfterReply>,
+    /// Woken when there is something to take.
     reader: Option<Waker>,
+    /// Woken to look at the call again.
+    runner: Option<Waker>,
 }
 
 const CAPACITY: usize = 64;
@@ -68,7 +75,7 @@ impl Outbox {
             let room = self.room.notified();
             {
                 let mut queue = lock(&self.queue);
-                if queue.closed || queue.muted {
+                if queue.closed || queue.muted || queue.abandoned {
                     return;
                 }
                 if queue.waiting.len() < CAPACITY {
@@ -79,26 +86,25 @@ impl Outbox {
         }
     }
 
-    /// Takes the oldest notification.
-    pub(crate) fn take(&self) -> Option<Emitted> {
-        self.pop(&mut lock(&self.queue))
-    }
-
     /// Takes the oldest notification, or is woken when there is one.
     pub(crate) fn poll_take(&self, cx: &Context<'_>) -> Poll<Emitted> {
         let mut queue = lock(&self.queue);
-        if let Some(emitted) = self.pop(&mut queue) {
+        self.notify_if_full(&queue);
+        if let Some(emitted) = queue.waiting.pop_front() {
             return Poll::Ready(emitted);
         }
-        if !queue.reader.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
-            queue.reader = Some(cx.waker().clone());
-        }
+        wake_later(&mut queue.reader, cx);
         Poll::Pending
     }
 
-    /// Wakes the reader, to look at the call again.
+    /// Sets who looks at the call again when it is [woken](Self::wake): perhaps another task than the reader's.
+    pub(crate) fn watch(&self, cx: &Context<'_>) {
+        wake_later(&mut lock(&self.queue).runner, cx);
+    }
+
+    /// Has the call looked at again.
     pub(super) fn wake(&self) {
-        if let Some(waker) = lock(&self.queue).reader.take() {
+        if let Some(waker) = lock(&self.queue).runner.take() {
             waker.wake();
         }
     }
@@ -120,9 +126,20 @@ impl Outbox {
         self.notify_if_full(&queue);
     }
 
-    fn pop(&self, queue: &mut OutboxQueue) -> Option<Emitted> {
-        self.notify_if_full(queue);
-        queue.waiting.pop_front()
+    /// Leaves what the reply takes along to whoever makes the reply.
+    pub(crate) fn leave(&self, after_reply: Option<AfterReply>) {
+        let mut queue = lock(&self.queue);
+        if !queue.abandoned {
+            queue.after_reply = after_reply;
+        }
+    }
+
+    /// Drops everything from now on, although the call may go on; what waits may still be taken. Returns what was left.
+    pub(crate) fn abandon(&self) -> Option<AfterReply> {
+        let mut queue = lock(&self.queue);
+        queue.abandoned = true;
+        self.notify_if_full(&queue);
+        queue.after_reply.take()
     }
 
     /// Wakes those that wait for room: there are none unless the outbox is full.
@@ -131,6 +148,10 @@ impl Outbox {
             self.room.notify_waiters();
         }
     }
+}
+
+fn wake_later(waker: &mut Option<Waker>, cx: &Context<'_>) {
+    waker.get_or_insert_with(|| cx.waker().clone()).clone_from(cx.waker());
 }
 
 impl OutboxQueue {
@@ -149,6 +170,30 @@ impl OutboxQueue {
         }
     }
 }
+
+/// A number that [`Context::progress`](crate::Context::progress) takes: of any type, because most count something.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a number",
+    label = "progress is a number, such as `3`, `0.5` or `done.len()`; write `*` before a reference",
+    note = "a text is for `.message(..)`: `ctx.progress(1).total(3).message(\"..\")`"
+)]
+pub trait Amount {
+    /// As it is sent.
+    #[doc(hidden)]
+    fn into_f64(self) -> f64;
+}
+
+macro_rules! amounts {
+    ($($number:ty)*) => { $(
+        impl Amount for $number {
+            fn into_f64(self) -> f64 {
+                self as f64
+            }
+        }
+    )* };
+}
+
+amounts!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64);
 
 #[cfg(test)]
 mod tests {
@@ -189,7 +234,7 @@ mod tests {
         for _ in 0..10 {
             assert!(blocked.as_mut().poll(&mut cx).is_pending());
         }
-        assert_eq!(outbox.take(), Some(said(0)));
+        assert_eq!(outbox.poll_take(&cx), Poll::Ready(said(0)));
         assert_eq!(woken.0.load(Ordering::Relaxed), 1);
         assert!(blocked.as_mut().poll(&mut cx).is_ready());
     }
@@ -197,13 +242,13 @@ mod tests {
     #[test]
     fn a_total_that_is_not_finite_is_left_out() {
         let progress = |progress, total| Emitted::Progress { progress, total, message: None };
-        let outbox = Outbox::default();
+        let (outbox, cx) = (Outbox::default(), &Context::from_waker(Waker::noop()));
         for (step, total) in [(1.0, f64::NAN), (2.0, f64::INFINITY), (3.0, f64::NEG_INFINITY)] {
             futures_util::FutureExt::now_or_never(outbox.send(progress(step, Some(total))));
-            assert_eq!(outbox.take(), Some(progress(step, None)));
+            assert_eq!(outbox.poll_take(cx), Poll::Ready(progress(step, None)));
         }
         futures_util::FutureExt::now_or_never(outbox.send(progress(4.0, Some(4.0))));
-        assert_eq!(outbox.take(), Some(progress(4.0, Some(4.0))));
+        assert_eq!(outbox.poll_take(cx), Poll::Ready(progress(4.0, Some(4.0))));
     }
 
     #[test]

@@ -12,9 +12,10 @@ use serde_json::{
 };
 use tokio_util::sync::CancellationToken;
 
+use super::Halt;
 use crate::{
     ask::{AnswerError, AskByHand, NextRound, Question, QuestionDigest},
-    error::{CallError, Halt},
+    error::CallError,
 };
 
 /// The answers that a client sent, by key. They are unread: a client may answer what was never asked.
@@ -36,7 +37,8 @@ const REWORDINGS: u8 = 5;
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct CallRecord {
-    /// The answers to questions that were asked in this call, those that were used last at the end. Several may have one key,
+    /// The answers to questions that were asked in this call, those that were used or became final last at the end. Several may
+    /// have one key,
     /// because another build, or another course of the function, may ask another question under it.
     #[serde(rename = "a", skip_serializing_if = "Vec::is_empty")]
     answers: Vec<RecordedAnswer>,
@@ -226,6 +228,24 @@ impl Serialize for RecordedAnswer {
             Self { key, digest, answer, status } => (key, digest, answer, status).serialize(serializer),
         }
     }
+}
+
+/// A step, with all that depends on it: what keeps steps apart from their record can [restore](CallRecord::restore) each
+/// without the others, and in any order, because steps that are taken at the same time are not stored in one.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct StepRecord {
+    #[serde(rename = "r")]
+    result: Box<RawValue>,
+    /// The answers, and the questions that could not be asked, which are final with it.
+    #[serde(rename = "a", default, skip_serializing_if = "Vec::is_empty")]
+    answers: Vec<RecordedAnswer>,
+    /// What is inside it.
+    #[serde(rename = "i", default, skip_serializing_if = "Option::is_none")]
+    inside: Option<InsideStep>,
+    /// The step that it is inside of.
+    #[serde(rename = "o", default, skip_serializing_if = "Option::is_none")]
+    outer: Option<Arc<str>>,
 }
 
 /// A question without a usable answer.
@@ -673,29 +693,30 @@ impl CallRecord {
 
 /// Steps.
 impl CallRecord {
-    /// Records the result of a step, which may be inside another one; an error if the record would take more bytes than it may.
+    /// Records the result of a step, which may be inside another one, and returns what restores it; an error if the record would
+    /// take more bytes than it may.
     pub(super) fn record_step(
         &mut self,
         step: &str,
         outer: Option<Arc<str>>,
         result: Box<RawValue>,
         most: usize,
-    ) -> Result<(), CallError> {
+    ) -> Result<StepRecord, CallError> {
+        let mut answers = Vec::new();
         for (key, of) in &self.round.keys {
             let Some(digest) = of.digest else { continue };
-            let recorded = self.answers.iter().position(|answer| answer.is_to(key, digest));
-            if let (Some(position), true) = (recorded, of.used == Some(digest)) {
-                self.answers[position].status = AnswerStatus::Final;
-            } else if of.is_unasked {
-                self.answers.retain(|answer| !answer.is_to(key, digest));
-                let (key, status) = (Arc::clone(key), AnswerStatus::Final);
-                self.answers.push(RecordedAnswer { key, digest, answer: None, status });
-            }
+            let recorded = self.answers.iter().find(|answer| answer.is_to(key, digest));
+            let answer = match recorded {
+                Some(recorded) if of.used == Some(digest) => recorded.answer.clone(),
+                // It could not be asked, in this run or in an earlier one.
+                Some(recorded) if recorded.answer.is_none() => None,
+                _ if of.is_unasked => None,
+                _ => continue,
+            };
+            answers.push(RecordedAnswer { key: Arc::clone(key), digest, answer, status: AnswerStatus::Final });
         }
-        if let Some(outer) = outer {
-            self.inside.entry(outer).or_default().steps.insert(step.into());
-        }
-        self.steps.insert(step.into(), result);
+        let record = StepRecord { result, answers, inside: self.inside.get(step).cloned(), outer };
+        self.restore(step, &record);
         let excess = self.excess(most);
         if excess > 0 {
             self.steps.remove(step);
@@ -706,7 +727,24 @@ impl CallRecord {
             )));
         }
         (self.round.is_idle, self.round.has_new_steps) = (false, true);
-        Ok(())
+        Ok(record)
+    }
+
+    /// Adds a step that was recorded.
+    pub(crate) fn restore(&mut self, step: &str, record: &StepRecord) {
+        for answer in &record.answers {
+            self.answers.retain(|recorded| !recorded.is_to(&answer.key, answer.digest));
+            self.answers.push(answer.clone());
+        }
+        if let Some(InsideStep { questions, steps }) = record.inside.clone() {
+            let inside = self.inside.entry(step.into()).or_default();
+            inside.questions.extend(questions);
+            inside.steps.extend(steps);
+        }
+        if let Some(outer) = &record.outer {
+            self.inside.entry(Arc::clone(outer)).or_default().steps.insert(step.into());
+        }
+        self.steps.insert(step.into(), record.result.clone());
     }
 }
 
@@ -738,8 +776,9 @@ mod tests {
     use super::*;
     use crate::{
         ask::Answer,
-        call::{AnswerCheck, Call, RequestInfo},
+        call::{Call, carrier::AnswerCheck},
         form::{ConfirmForm, Elicit},
+        request::RequestInfo,
         rounds::{StatelessCarrier, seal::Log},
     };
 
@@ -780,7 +819,7 @@ mod tests {
     /// A round of a stateless call.
     fn round<const N: usize>(mut record: CallRecord, responses: [(&str, Value); N]) -> Call {
         record.begin_round(by_key(responses.map(|(key, answer)| (key, json_text(answer)))));
-        let call = Call::new(RequestInfo::default(), Arc::default());
+        let call = Call::new(RequestInfo::default(), Arc::default(), Arc::default());
         call.carry(Box::new(StatelessCarrier::for_tests()), rules(), Some(record));
         call
     }
@@ -1021,6 +1060,34 @@ mod tests {
             let record = CallRecord { kept: kept.map(json_text), ..CallRecord::default() };
             assert_eq!(stored(&read(&record)), stored(&record));
         }
+    }
+
+    #[test]
+    fn steps_that_are_restored_in_any_order_are_as_they_were_recorded() {
+        let before = CallRecord { answers: vec![answer("amount", "How many?", yes())], ..CallRecord::default() };
+        let call = round(before.clone(), []);
+        assert_eq!(ask(&call, "amount", "How many?").unwrap(), yes());
+        let mut record = call.record();
+        let gift = Arc::from("gift");
+        record.note_question(&gift, question("A gift?").digest(None)).expect("one question");
+        record.leave_unasked(&gift);
+        record.note_question_inside(&"charge".into(), &"pin".into());
+        let mut taken = |step: &str, outer: Option<&str>| {
+            record.record_step(step, outer.map(Arc::from), json_text(json!(step)), 1000).expect("there is room")
+        };
+        let steps = [("number", Some("charge")), ("charge", None), ("receipt", Some("charge"))];
+        let steps = steps.map(|(step, outer)| (step, taken(step, outer)));
+        for order in [[0, 1, 2], [2, 1, 0]] {
+            let mut restored = before.clone();
+            for (step, one) in order.map(|position| &steps[position]) {
+                let json = serde_json::to_string(one).expect("JSON");
+                restored.restore(step, &serde_json::from_str(&json).expect("this build wrote it"));
+                assert_eq!(shown(&restored.answers), shown(&record.answers), "with one step alone");
+            }
+            assert_eq!(stored(&restored), stored(&record), "{order:?}");
+        }
+        let golden = golden("steps.json", || serde_json::to_string(&steps).expect("JSON"));
+        assert_eq!(golden, serde_json::to_string(&steps).expect("JSON"));
     }
 
     /// The formats of the record. A file is never changed: a build that cannot read it would refuse the calls of the builds

@@ -2,20 +2,16 @@
 
 use std::{cell::Cell, panic::AssertUnwindSafe, time::Duration};
 
-use futures_util::FutureExt;
+use futures_util::{FutureExt, future::BoxFuture};
 use tokio::{runtime::Handle, time::timeout};
 
 use super::Call;
-use crate::{
-    BoxFuture,
-    error::{CallError, Failed, Panicked},
-    lock,
-};
+use crate::error::{CallError, Failed, Panicked, lock};
 
 /// How a round of a call ended. Deferred functions get it.
 ///
 /// ```
-/// use rejoinder::CallEnd;
+/// use rejoinder::call::CallEnd;
 ///
 /// async fn close(transaction: Vec<&'static str>, end: CallEnd) -> &'static str {
 ///     if end.keeps_changes() { "committed" } else { "rolled back" }
@@ -89,7 +85,7 @@ pub(super) struct Teardown {
 }
 
 impl Call {
-    /// Runs something when the round ends, or at once, in another task, if its teardown is over.
+    /// Runs something when the round ends, or at once, in a spawned future, if its teardown is over.
     pub(crate) fn defer(&self, deferred: Deferred) {
         let end = {
             let mut teardown = lock(&self.0.teardown);

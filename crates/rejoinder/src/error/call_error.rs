@@ -1,9 +1,9 @@
-use std::{any::Any, borrow::Cow, error::Error, fmt, iter::successors, sync::Arc, time::Duration};
+use std::{any::type_name, borrow::Cow, error::Error, fmt, iter::successors, sync::Arc, time::Duration};
 
 use serde_json::Value;
 
-use super::{BoxError, MISSING_CAPABILITY, Panicked};
-use crate::{ask::NextRound, call::ArgumentErrors};
+use super::{BoxError, Panicked};
+use crate::model::error_code::MISSING_CAPABILITY;
 
 /// Explains why a tool, prompt, resource or resolver failed.
 ///
@@ -268,17 +268,18 @@ impl fmt::Display for CallError {
 
 // `CallError` is not itself an `Error`: that is what lets every error become one through `?`. Errors that are not `Error`s
 // either, such as `anyhow::Error`, become boxes.
-impl<E: Into<BoxError> + 'static> From<E> for CallError {
+impl<E: Into<BoxError>> From<E> for CallError {
     fn from(error: E) -> Self {
-        text_of(&error).map_or_else(|| Self::internal(error), Self::new)
+        text_or_error(error).map_or_else(Self::internal, Self::new)
     }
 }
 
-/// The text, if an error is only a text: somebody wrote it to be read.
-pub(crate) fn text_of(error: &dyn Any) -> Option<Cow<'static, str>> {
-    let text = error.downcast_ref::<&'static str>().map(|text| Cow::Borrowed(*text));
-    let text = text.or_else(|| error.downcast_ref::<String>().map(|text| text.clone().into()));
-    text.or_else(|| error.downcast_ref().cloned())
+/// The text, if an error is only a text: somebody wrote it to be read. A text that is borrowed has no `TypeId`, so the name of
+/// its type says what it is.
+pub(crate) fn text_or_error<E: Into<BoxError>>(error: E) -> Result<String, BoxError> {
+    let texts = [type_name::<&str>(), type_name::<String>(), type_name::<Cow<'_, str>>()];
+    let (is_text, error) = (texts.contains(&type_name::<E>()), error.into());
+    if is_text { Ok(error.to_string()) } else { Err(error) }
 }
 
 /// The paths of the innermost members of an object of objects: `elicitation.form`.
@@ -289,41 +290,6 @@ fn paths(required: &Value) -> Vec<String> {
         inner => inner.into_iter().map(|inner| format!("{name}.{inner}")).collect(),
     };
     members.flat_map(below).collect()
-}
-
-/// Why a round ended without a result.
-#[derive(Debug, Clone)]
-pub enum Halt {
-    /// A question is open: its answer comes with another round.
-    Pending,
-    /// A function that makes its rounds by hand continues in the next one.
-    Next(Box<NextRound>),
-    /// The client cannot be asked, no answer can be used, or a function failed.
-    Failed(CallError),
-    /// Pipes refused arguments.
-    BadArguments(ArgumentErrors),
-    /// A mistake of the server's author. It ends the call, even if the function handles errors.
-    Mistake(CallError),
-    /// The round took longer than its timeout.
-    TimedOut(Duration),
-}
-
-impl Halt {
-    /// The error that the client gets; `None` if the call continues in another round.
-    pub(crate) fn into_error(self) -> Option<CallError> {
-        match self {
-            Self::Pending | Self::Next(_) => None,
-            Self::BadArguments(bad) => Some(CallError::new(bad.to_string())),
-            Self::Failed(error) | Self::Mistake(error) => Some(error),
-            Self::TimedOut(limit) => Some(CallError::timed_out(limit)),
-        }
-    }
-}
-
-impl From<CallError> for Halt {
-    fn from(error: CallError) -> Self {
-        Self::Failed(error)
-    }
 }
 
 #[cfg(test)]

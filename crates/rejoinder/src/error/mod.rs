@@ -6,20 +6,16 @@ mod refusal_log;
 use std::{
     any::Any,
     panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
+pub use call_error::CallError;
 pub(crate) use call_error::CallErrorKind;
-pub(crate) use call_error::text_of;
-pub use call_error::{CallError, Halt};
+pub(crate) use call_error::text_or_error;
 pub(crate) use refusal_log::RefusalLog;
 
 /// Any error, in a box that can move between threads.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
-
-/// The JSON-RPC error codes that the rooms below `protocol` use; `protocol::error` has all of them.
-pub(crate) const INTERNAL_ERROR: i32 = -32603;
-pub(crate) const INVALID_PARAMS: i32 = -32602;
-pub(crate) const MISSING_CAPABILITY: i32 = -32021;
 
 /// Why a call gave no result.
 #[derive(Debug)]
@@ -49,4 +45,9 @@ impl From<Box<dyn Any + Send>> for Panicked {
         }
         Self
     }
+}
+
+/// Locks a mutex, also after a panic: every statement that runs under such a lock leaves its data valid.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -9,7 +9,7 @@ use std::{
 
 use tokio::time::Instant;
 
-use crate::lock;
+use super::lock;
 
 /// How often the same reason is logged.
 const EVERY: Duration = Duration::from_secs(10);

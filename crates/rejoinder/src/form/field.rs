@@ -12,10 +12,10 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::{
-    FormError, FormErrors, Format, IntoChoice, Matching, Number, Rules,
+    FormError, FormErrors, IntoChoice,
     choice::{choices, not_chosen},
 };
-use crate::schema::Types;
+use crate::schema::{Format, Matching, Number, Rules, Types};
 
 /// One field of a form: its name, its title and description, and its rules.
 ///

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{ElicitField, Format};
+use super::ElicitField;
+use crate::schema::Format;
 
 /// Implements the fields whose answers are strings of one format.
 macro_rules! strings {

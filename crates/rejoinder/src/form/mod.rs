@@ -4,8 +4,7 @@
 //! choice. [`ConfirmForm`] and [`TextForm`] are ready-made forms.
 //!
 //! * `field`: [`Field`], one field with its title, rules and default, and [`ElicitField`], the types that it can have;
-//! * `rules`: the constraints on a value, with their JSON Schema keywords and messages;
-//! * `number`, `choice`, `format`: the fields that need more than a few lines;
+//! * `number`, `choice`: the fields that need more than a few lines;
 //! * `foreign`: dates, times and UUIDs, with the features `chrono` and `uuid`;
 //! * `older`: forms for clients before 2025-11-25.
 
@@ -13,18 +12,14 @@ mod choice;
 mod field;
 #[cfg(any(feature = "chrono", feature = "uuid"))]
 mod foreign;
-mod format;
 mod number;
 mod older;
-mod rules;
 
+pub use crate::schema::{Format, Number};
 pub use choice::{ElicitEnum, IntoChoice};
 #[doc(hidden)]
 pub use field::ArgumentRules;
 pub use field::{ElicitField, Field, ListField, NumberField, TextField};
-pub use format::Format;
-pub use rules::Number;
-pub(crate) use rules::{LONGEST_MATCHED, Matching, Pattern, Rules, shortened, shortened_to};
 
 use std::{
     borrow::Cow,
@@ -38,8 +33,6 @@ use serde_json::{
     Map, Value,
     value::{RawValue, to_raw_value},
 };
-
-use crate::ask::Ask;
 
 /// A form that the user can be asked to fill in. Derive it:
 ///
@@ -65,7 +58,9 @@ use crate::ask::Ask;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a form that the user can be asked to fill in",
     label = "not a form",
-    note = "derive it: `#[derive(Elicit)]` on a struct whose fields are strings, numbers, `bool`s and choices"
+    note = "derive it: `#[derive(Elicit)]` on a struct whose fields are strings, numbers, `bool`s and choices",
+    note = "the answer to `Ask::confirm` is a `rejoinder::form::ConfirmForm`, and that to `Ask::text` a `rejoinder::form::TextForm`",
+    note = "a test can send JSON with `Client::answer_with`"
 )]
 pub trait Elicit: Sized + Send + Sync + 'static {
     /// The form that the client shows to the user.
@@ -84,18 +79,6 @@ pub trait Elicit: Sized + Send + Sync + 'static {
 
     /// The answer that is read as this value.
     fn write(&self) -> Map<String, Value>;
-
-    /// Asks the user to fill in the form. The same as [`Ask::user`], for places where the type cannot be inferred.
-    ///
-    /// ```
-    /// use rejoinder::{Elicit, form::ConfirmForm};
-    ///
-    /// let asks = ConfirmForm::question("Delete everything?");
-    /// assert!(format!("{asks:?}").contains("Delete everything?"));
-    /// ```
-    fn question(message: impl Into<String>) -> Ask<Self> {
-        Ask::user(message)
-    }
 }
 
 /// What the client shows to the user: the `requestedSchema` of an elicitation.

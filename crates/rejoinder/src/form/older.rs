@@ -46,7 +46,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::form::{Field, Format};
+    use crate::{form::Field, schema::Format};
 
     #[test]
     fn keywords_of_that_version_stay() {

@@ -5,20 +5,23 @@ use std::{
     collections::{HashMap, HashSet},
 };
 
-use futures_util::future::try_join_all;
-use rmcp::model::JsonObject;
-use serde_json::value::{RawValue, to_raw_value};
+use crate::model::JsonObject;
+use futures_util::future::{BoxFuture, try_join_all};
+use serde_json::{
+    Value,
+    value::{RawValue, to_raw_value},
+};
 
 use super::{
-    Arguments, ByName, Edge, Instance, ItemNode, Keys, Node, NodeArgument, Resolver, Settled, Walk, below,
+    Arguments, Edge, Instance, ItemNode, Keys, Node, NodeArgument, Resolver, Settled, Walk, below,
     check::{Report, check_asking, check_known},
 };
 use crate::{
-    BoxFuture,
+    argument::{ArgumentErrors, ByName},
     ask::Outcome,
-    call::{ArgumentErrors, Call},
-    error::Halt,
-    inject::source,
+    call::{Call, Halt},
+    error::CallError,
+    inject::{Context, Resolved, source},
     schema::generator,
 };
 
@@ -29,17 +32,13 @@ pub(crate) struct Resolvers {
     get: Vec<Get>,
 }
 
-type Get = for<'a> fn(&'a Walk<'a>) -> BoxFuture<'a, Result<Option<Value>, Halt>>;
+type Get = for<'a> fn(&'a Walk<'a>) -> BoxFuture<'a, Result<Option<ResolvedValue>, Halt>>;
 
 /// A resolver, an argument that it takes by name, and how that is found.
 type Taken = (&'static Node, &'static NodeArgument<'static>, ByName);
 
 /// A resolver, and its outcome.
-type Value = (TypeId, Box<dyn Any + Send + Sync>);
-
-/// The outcomes of a call's resolvers.
-#[derive(Debug)]
-pub(crate) struct Resolved(HashMap<TypeId, Box<dyn Any + Send + Sync>>);
+type ResolvedValue = (TypeId, Box<dyn Any + Send + Sync>);
 
 impl Resolvers {
     /// Adds a resolver whose value the function requires.
@@ -143,8 +142,7 @@ impl Resolvers {
         let keys = Keys::of(&self.edges);
         let walk = Walk::new(call, arguments, &(), &keys);
         let values = try_join_all(self.get.iter().map(|get| get(&walk))).await?;
-        let values: Option<HashMap<_, _>> = values.into_iter().collect();
-        values.map(Resolved).ok_or(Halt::Pending)
+        values.into_iter().collect::<Option<_>>().ok_or(Halt::Pending)
     }
 }
 
@@ -162,7 +160,7 @@ pub(crate) fn schema_arguments(schema: &JsonObject) -> Vec<NodeArgument<'_>> {
 }
 
 /// The type of a schema, as far as one word says it.
-fn ty(schema: &serde_json::Value) -> &str {
+fn ty(schema: &Value) -> &str {
     schema.get("type").and_then(|ty| ty.as_str()).unwrap_or("any")
 }
 
@@ -173,10 +171,21 @@ fn accepted<T>(settled: &Settled<T>) -> Option<&T> {
     }
 }
 
-impl Resolved {
-    /// The value of a resolver, if the tool has that resolver.
-    pub(crate) fn get<R: Resolver>(&self) -> Option<&R::Output> {
-        accepted(self.0.get(&TypeId::of::<R>())?.downcast_ref::<Settled<R::Output>>()?)
+impl Context {
+    /// The value of a resolver, in a tool that was [given it at run time](crate::item::Tool::resolve).
+    ///
+    /// # Errors
+    ///
+    /// If the tool was not given it.
+    pub fn resolved<R: Resolver>(&self) -> Result<&R::Output, CallError> {
+        let resolved =
+            || accepted(self.resolved.as_ref()?.get(&TypeId::of::<R>())?.downcast_ref::<Settled<R::Output>>()?);
+        resolved().ok_or_else(|| {
+            let name = R::instance().shown();
+            CallError::mistake(format!(
+                "the tool was not given the resolver `{name}`: add `.resolve::<{name}>()` to it"
+            ))
+        })
     }
 }
 

@@ -246,6 +246,10 @@ pub(super) const fn check_known(item: &ItemNode<'_>, node: &Node, argument: &Nod
     } else {
         push_arguments(item.arguments, report);
         report.push(&[": add the argument to the ", item.kind, ", or use the name of the one that is meant"]);
+        let type_name = argument.written.as_bytes();
+        if matches!(type_name, [b'&', b'D', b'e', b'p', b'<', ..] | [b'&', b'C', b'o', b'n', b't', b'e', b'x', b't']) {
+            report.push(&["; what the server supplies is taken without `&`"]);
+        }
     }
 }
 

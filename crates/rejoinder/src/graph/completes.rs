@@ -2,8 +2,10 @@
 
 use std::{any::Any, sync::Arc};
 
+use futures_util::future::BoxFuture;
+
 use super::{ItemNode, Keys, Pipe, PipeField, Walk};
-use crate::{BoxFuture, call::CompletionRequest, error::Halt};
+use crate::call::{CompletionRequest, Halt};
 
 /// A function that can be named in `#[arg(complete = ..)]`. `#[completion]` implements it.
 ///

@@ -1,17 +1,15 @@
 use std::path::{Path, PathBuf};
 
 use super::{Node, Settled};
-use crate::{
-    ask::Outcome,
-    error::{CallError, Halt},
-};
+use crate::{ask::Outcome, call::Halt, error::CallError};
 
 /// A parameter that a resolver fills: the value, a reference to it, or the outcome itself.
 #[diagnostic::on_unimplemented(
     message = "this parameter cannot take what its resolver makes, a `{T}`",
     label = "take `&{T}`, or `{T}` if it is `Clone`",
     note = "by value, the type must be `Clone`, because other parameters may take the same value",
-    note = "a `String` can be taken as `&str`; an `Option` (`None` if the user declines) or an `Outcome` of each of these works too"
+    note = "a `String` can be taken as `&str`; an `Option` (`None` if the user declines) or an `Outcome` of each of these works too",
+    note = "a resolver that may ask returns an `Ask<T>`, which is `Ask::known(value)` where it need not ask"
 )]
 pub trait FromOutcome<'a, T: 'a>: Sized {
     /// Whether the value is optional: then a user who declines does not end the call.

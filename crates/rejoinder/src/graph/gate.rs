@@ -2,8 +2,13 @@
 
 use std::{any::TypeId, borrow::Cow, fmt};
 
+use futures_util::future::BoxFuture;
+
 use super::{Edge, Instance, Keys, Node, Resolver, Walk};
-use crate::{BoxFuture, ask::Outcome, call::Call, error::Halt};
+use crate::{
+    ask::Outcome,
+    call::{Call, Halt},
+};
 
 /// A resolver that `enabled = ..` can name.
 #[diagnostic::on_unimplemented(

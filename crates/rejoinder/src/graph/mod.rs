@@ -14,15 +14,15 @@ mod pipe;
 mod resolver;
 mod walk;
 
-pub(crate) use at_run_time::{Resolved, Resolvers, schema_arguments};
+pub(crate) use at_run_time::{Resolvers, schema_arguments};
 pub use check::{Check, FitsIn, HasArgument, Offers, SameAs};
 pub(crate) use completes::Complete;
 pub use completes::{Completes, CompletionPart};
 pub use from_outcome::{FromOutcome, check_option};
 pub use futures_util::future::try_join;
 pub use gate::{Gate, GateResolver};
-pub(crate) use node::{ByName, bad_forms, below, needs_of};
 pub use node::{Edge, Instance, ItemNode, Node, NodeArgument};
+pub(crate) use node::{bad_forms, below, needs_of};
 pub use pipe::{IntoOut, Pipe, PipeField, PipeReturned, Piped, PipedSlot, PipesInto, finish_pipes};
 pub use resolver::{AnyShape, IntoAsk, IsShared, Resolver, ResolverParameter, Returned, Shape, Unmarked, shape};
 pub use walk::Walk;

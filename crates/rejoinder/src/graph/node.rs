@@ -5,15 +5,11 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-use schemars::SchemaGenerator;
-use serde_json::{Value, value::RawValue};
-
-use super::Resolver;
+use super::{Complete, Resolver};
 use crate::{
-    call::{Argument, ArgumentError, SentArgument},
+    argument::{Argument, ByName},
     form::Form,
     inject::{FromCall, Need, Parameter, source},
-    schema::misfit,
 };
 
 /// A resolver in the graph: one static value, which constant evaluation can walk.
@@ -111,6 +107,8 @@ pub struct NodeArgument<'a> {
     pub(super) need: fn() -> Option<Need>,
     /// How it is read where only its name is known, if it is an argument.
     pub(super) by_name: Option<ByName>,
+    /// `#[arg(complete = ..)]`.
+    pub(crate) complete: Option<Complete>,
 }
 
 impl<'a> NodeArgument<'a> {
@@ -145,6 +143,11 @@ impl<'a> NodeArgument<'a> {
         Self { pipes, ..self }
     }
 
+    /// The same parameter, whose values this completion function proposes.
+    pub const fn completed_by(self, complete: Complete) -> Self {
+        Self { complete: Some(complete), ..self }
+    }
+
     /// A number for a name: constant generics take no strings.
     pub const fn id(name: &str) -> u64 {
         hash(EMPTY, name)
@@ -153,32 +156,17 @@ impl<'a> NodeArgument<'a> {
     /// A parameter whose type depends on type parameters, or is known at run time only.
     pub const fn untyped(name: &'a str, written: &'a str, source: u8) -> Self {
         let is_argument = source == source::ARGUMENT;
-        Self { name, written, is_argument, header: None, pipes: &[], by_hand: false, need: || None, by_name: None }
-    }
-}
-
-/// How an argument is read where only its name is known: in a tool that is made at run time.
-#[derive(Debug, Clone, Copy)]
-pub struct ByName {
-    /// Reads it.
-    pub(super) read: ReadByName,
-    /// Its schema.
-    pub(super) schema: fn(&mut SchemaGenerator) -> Value,
-}
-
-/// Reads an argument, or finds what it is when nothing was sent.
-pub(super) type ReadByName = fn(Option<&RawValue>) -> Result<Box<dyn Any + Send + Sync>, ArgumentError>;
-
-impl ByName {
-    /// An argument of that type.
-    pub(crate) const fn of<T: Argument>() -> Self {
-        let read: ReadByName = |json| match json {
-            Some(json) => T::read(&SentArgument::Json(json))
-                .map(|value| Box::new(value) as _)
-                .map_err(|error| misfit(T::schema, json).unwrap_or(error)),
-            None => T::absent().map(|value| Box::new(value) as _).ok_or_else(ArgumentError::required),
-        };
-        Self { read, schema: T::schema }
+        Self {
+            name,
+            written,
+            is_argument,
+            header: None,
+            pipes: &[],
+            by_hand: false,
+            need: || None,
+            by_name: None,
+            complete: None,
+        }
     }
 }
 
@@ -348,7 +336,8 @@ mod tests {
     use std::marker::PhantomData;
 
     use super::*;
-    use crate::{BoxFuture, ask::Outcome, error::Halt, graph::Walk};
+    use crate::{ask::Outcome, call::Halt, graph::Walk};
+    use futures_util::future::BoxFuture;
 
     static NODE: Node = Node {
         id: Node::id("tests", "layer", "here"),

@@ -7,10 +7,10 @@ use std::{any::Any, future::ready};
 
 use super::{ItemNode, ResolverParameter, Walk, shape};
 use crate::{
-    call::{ArgumentError, ArgumentErrors, ArgumentReader, FieldError, IntoFieldError, Param, Slot},
-    error::{CallError, Halt},
+    argument::{ArgumentError, ArgumentErrors, ArgumentReader, FieldError, InputSchema, IntoFieldError, Param, Slot},
+    call::Halt,
+    error::CallError,
     inject::{PipeContext, PipeSource, source},
-    schema::InputSchema,
 };
 
 /// A function that makes one value of another. `#[pipe]` implements it.
@@ -160,7 +160,8 @@ impl<T> PipesInto<T> for T {
 /// An `Option` is `None`, and passes through no pipe, where nothing was sent.
 #[diagnostic::on_unimplemented(
     message = "the parameter is a `{Self}`, but its last pipe makes a `{Out}`",
-    label = "take a `{Out}`, or an `Option` of it if it may be left out"
+    label = "take a `{Out}`, or an `Option` of it if it may be left out",
+    note = "a pipe returns the value that it was given, or what it makes of it; one that only checks returns `Result<_, FieldError>`"
 )]
 pub trait Piped<Out>: Sized {
     /// What is sent, where the first pipe takes an `In`.

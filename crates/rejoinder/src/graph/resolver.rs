@@ -1,11 +1,13 @@
 use std::{future::ready, marker::PhantomData};
 
+use futures_util::future::BoxFuture;
+
 use super::{Instance, Node, Settled, Walk};
 use crate::{
-    BoxFuture,
+    argument::Argument,
     ask::{Ask, Outcome},
-    call::Argument,
-    error::{CallError, Halt},
+    call::Halt,
+    error::CallError,
     form::{Elicit, Form},
     inject::{FromCall, Parameter, source},
     reply::IntoCallError,

@@ -7,15 +7,15 @@ use std::{
     sync::Arc,
 };
 
-use futures_util::future::Either;
+use futures_util::future::{BoxFuture, Either};
 use tokio::sync::OnceCell;
 
 use super::{Edge, Instance, PipeField, Resolver, below};
 use crate::{
-    BoxFuture,
+    argument::{ArgumentSet, ReadParams},
     ask::{Ask, Outcome},
-    call::{ArgumentSet, Call, CallTrace, ReadParams},
-    error::{CallError, Halt},
+    call::{Call, CallTrace, Halt},
+    error::CallError,
 };
 
 /// A call's arguments, by name.
@@ -105,7 +105,7 @@ impl<T> Settled<T> {
 ///
 /// Each resolver runs at most once in a round, however many parameters use it, also if it fails: the call keeps the
 /// outcomes. Independent resolvers run
-/// concurrently, in the task of the call.
+/// concurrently, in the future of the call.
 pub struct Walk<'a> {
     call: &'a Call,
     arguments: &'a dyn Arguments,
@@ -226,7 +226,7 @@ impl<'a> Walk<'a> {
                 Either::Left(ready(Ok(Outcome::Accepted(value))))
             }
             Ok(Err(question)) => Either::Right(Box::pin(async {
-                let settled = question.settle(self.call, self.keys.get(R::instance())).await;
+                let settled = self.call.settle(question, self.keys.get(R::instance())).await;
                 // The error is to name all that the client lacks, so the other resolvers have their turn first.
                 match settled {
                     Err(Halt::Failed(error)) if self.call.note_missing(&error) => Err(Halt::Pending),

@@ -1,11 +1,9 @@
-use std::sync::Arc;
-
-use tokio::{sync::oneshot, task::spawn_blocking};
+use tokio::task::spawn_blocking;
 use tracing::{Instrument, Span};
 
 use super::FromCall;
 use crate::{
-    call::{BackgroundState, BackgroundStatus, Call},
+    call::{BackgroundTask, Call, WorkFuture, WorkOutput},
     error::CallError,
 };
 
@@ -101,8 +99,8 @@ impl BackgroundTasks {
     /// because a later round does not run the step and would not add the task: add it after the step.
     pub fn add<F, R>(&self, task: F) -> Result<BackgroundTask<R::Value>, CallError>
     where
-        F: TaskFuture<R> + Send + 'static,
-        R: TaskOutput,
+        F: WorkFuture<R> + Send + 'static,
+        R: WorkOutput,
     {
         let task = async move { task.await.into_result() }.in_current_span();
         self.call.add_background(self.is_concurrent, self.only_on_success, move || tokio::spawn(task))
@@ -115,8 +113,8 @@ impl BackgroundTasks {
     /// As [`add`](Self::add).
     pub fn add_blocking<F, R>(&self, task: F) -> Result<BackgroundTask<R::Value>, CallError>
     where
-        F: FnOnce() -> R + Send + 'static,
-        R: TaskOutput,
+        F: BlockingWork<R> + Send + 'static,
+        R: WorkOutput,
     {
         let span = Span::current();
         let start = move || spawn_blocking(move || span.in_scope(|| task().into_result()));
@@ -186,113 +184,18 @@ impl FromCall for BackgroundTasks {
     }
 }
 
-/// A task that was [added](BackgroundTasks::add). Dropping it changes nothing: the task runs.
-///
-/// ```
-/// use rejoinder::{BackgroundTasks, CallError, call::BackgroundStatus};
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), CallError> {
-/// let background = BackgroundTasks::detached();
-/// let count = background.add(async { Ok::<_, CallError>(3) })?;
-/// let never = background.add(std::future::pending::<()>())?;
-/// never.cancel();
-/// assert_eq!((count.status(), never.status()), (BackgroundStatus::Waiting, BackgroundStatus::Cancelled));
-///
-/// background.finish().await;
-/// assert_eq!(count.status(), BackgroundStatus::Succeeded);
-/// assert_eq!(count.result().await?, 3);
-/// assert_eq!(never.result().await.unwrap_err().to_string(), "the background task was cancelled");
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug)]
-pub struct BackgroundTask<T = ()> {
-    pub(crate) call: Call,
-    pub(crate) state: Arc<BackgroundState>,
-    pub(crate) result: oneshot::Receiver<Result<T, CallError>>,
-}
+instead!(
+    TaskSpawner for BackgroundTasks,
+    "a background task is added with `add`: `background.add(async move {{ .. }})?`",
+    "`add_blocking` is for a function that blocks its thread": spawn add_task push spawn_blocking
+);
 
-impl<T> BackgroundTask<T> {
-    /// Its number, which the log shows and no other task of this process has.
-    pub fn id(&self) -> u64 {
-        self.state.id
-    }
-
-    /// Returns the status of the task.
-    pub fn status(&self) -> BackgroundStatus {
-        self.state.status()
-    }
-
-    /// Cancels it: it does not start, or is dropped where it next waits. A blocking function that runs is not stopped.
-    pub fn cancel(&self) {
-        self.state.cancelled.cancel();
-    }
-
-    /// Waits for its result: in another task of the call, for example.
-    ///
-    /// # Errors
-    ///
-    /// Its own error, or that it was cancelled or panicked. A function that waits for its own task gets an error at once: the
-    /// task starts after the function has returned.
-    pub async fn result(self) -> Result<T, CallError> {
-        if self.status() == BackgroundStatus::Waiting && !self.call.runs_background() {
-            return Err(CallError::mistake(
-                "a background task starts after the reply, so the call cannot wait for its result",
-            ));
-        }
-        self.result.await.unwrap_or_else(|_| Err(CallError::new("the background task was cancelled")))
-    }
-}
-
-/// A [background task](BackgroundTasks::add): a future that ends with an `R`.
+/// A function that blocks its thread.
 #[diagnostic::on_unimplemented(
-    message = "a background task is a future: pass `async move {{ .. }}`, or a call of an `async fn`",
-    label = "not a future",
-    note = "write `add(async move {{ .. }})` without `||`; a function that blocks its thread is for `add_blocking`"
+    message = "a task that blocks is a closure, `add_blocking(move || ..)`; a future is for `add(async move {{ .. }})`",
+    label = "not a closure without parameters"
 )]
-pub trait TaskFuture<R>: Future<Output = R> {}
+pub trait BlockingWork<R>: FnOnce() -> R {}
 
 #[diagnostic::do_not_recommend]
-impl<F: Future<Output = R>, R> TaskFuture<R> for F {}
-
-/// What a [background task](BackgroundTasks::add), a [deferred](crate::Scope::defer) function and a function of
-/// [`Server::on_stop`](crate::Server::on_stop) may return: nothing, or a `Result`.
-#[diagnostic::on_unimplemented(
-    message = "a task cannot return `{Self}`",
-    label = "neither `()` nor a `Result`",
-    note = "return nothing, or a `Result` whose error `?` could turn into a `CallError`"
-)]
-pub trait TaskOutput: Send + 'static {
-    /// What it is if nothing failed.
-    type Value: Send + 'static;
-
-    /// Whether it can be an error.
-    #[doc(hidden)]
-    const CAN_FAIL: bool = true;
-
-    /// The value, or why there is none.
-    ///
-    /// # Errors
-    ///
-    /// Its own.
-    fn into_result(self) -> Result<Self::Value, CallError>;
-}
-
-impl TaskOutput for () {
-    type Value = ();
-
-    const CAN_FAIL: bool = false;
-
-    fn into_result(self) -> Result<(), CallError> {
-        Ok(())
-    }
-}
-
-impl<T: Send + 'static, E: Into<CallError> + Send + 'static> TaskOutput for Result<T, E> {
-    type Value = T;
-
-    fn into_result(self) -> Result<T, CallError> {
-        self.map_err(Into::into)
-    }
-}
+impl<R, F: FnOnce() -> R> BlockingWork<R> for F {}

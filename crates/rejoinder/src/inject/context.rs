@@ -1,17 +1,22 @@
-use std::{future::IntoFuture, sync::Arc};
+use std::{
+    any::{Any, TypeId},
+    collections::HashMap,
+    future::IntoFuture,
+    sync::Arc,
+};
 
+use futures_util::future::BoxFuture;
 use http::HeaderMap;
-use serde::{Serialize, de::DeserializeOwned};
+use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use super::FromCall;
 use crate::{
-    BoxFuture,
     ask::{Ask, Outcome},
     auth::Principal,
-    call::{Call, Capabilities, ClientInfo, Emitted, Era, Level},
+    call::{Amount, Call, CallKey, Emitted, Step, StepFn, StepValue},
     error::CallError,
-    graph::{Resolved, Resolver},
+    request::{Capabilities, ClientInfo, Era, Level},
 };
 
 /// The call that a function serves: progress, logs, questions, the client, and whether it still waits.
@@ -38,8 +43,11 @@ use crate::{
 pub struct Context {
     pub(super) call: Call,
     /// The outcomes of the resolvers of a tool that was made at run time, in this round.
-    resolved: Option<Arc<Resolved>>,
+    pub(crate) resolved: Option<Arc<Resolved>>,
 }
+
+/// The outcomes of resolvers, by the types of the resolvers.
+pub(crate) type Resolved = HashMap<TypeId, Box<dyn Any + Send + Sync>>;
 
 impl Context {
     /// A context without a request, for calling a tool's function in a unit test.
@@ -97,20 +105,6 @@ impl Context {
         self.log(Level::Error, data).await;
     }
 
-    /// The value of a resolver, in a tool that was [given it at run time](crate::item::Tool::resolve).
-    ///
-    /// # Errors
-    ///
-    /// If the tool was not given it.
-    pub fn resolved<R: Resolver>(&self) -> Result<&R::Output, CallError> {
-        self.resolved.as_ref().and_then(|resolved| resolved.get::<R>()).ok_or_else(|| {
-            let name = R::instance().shown();
-            CallError::mistake(format!(
-                "the tool was not given the resolver `{name}`: add `.resolve::<{name}>()` to it"
-            ))
-        })
-    }
-
     /// Name and version of the client, as it declares them. Do not base decisions on them.
     pub fn client(&self) -> Option<ClientInfo> {
         self.call.request().client()
@@ -143,7 +137,7 @@ impl Context {
     /// [tell the session](crate::ServerHandle::gates_changed_for_session) that its lists have changed.
     ///
     /// ```
-    /// use rejoinder::{Era, prelude::*, testing::Client};
+    /// use rejoinder::{call::Era, prelude::*, testing::Client};
     /// use serde_json::json;
     ///
     /// #[derive(Default)]
@@ -184,7 +178,7 @@ impl Context {
         std::str::from_utf8(&self.call.request().request_id).unwrap_or_default()
     }
 
-    /// Returns a token that is cancelled when the call ends or the client cancels the call. Pass it to tasks that the
+    /// Returns a token that is cancelled when the call ends or the client cancels the call. Pass it to futures that the
     /// function spawns; the function itself is dropped. To run something when the call ends, use
     /// [`Scope`](crate::inject::Scope).
     pub fn cancellation(&self) -> CancellationToken {
@@ -223,7 +217,7 @@ impl Context {
     /// function simply waits.
     ///
     /// The round ends where the function next waits for anything: in a `tokio::select!`, or within a
-    /// `tokio::time::timeout`, the question goes out at once unless another branch is ready at that moment. A task that
+    /// `tokio::time::timeout`, the question goes out at once unless another branch is ready at that moment. A future that
     /// the function spawned may ask too; it is not dropped, and gets an error when its round is over.
     ///
     /// The key identifies the answer within the call. The same question under the same key has the same answer, so use a
@@ -281,7 +275,7 @@ impl Context {
     ///
     /// If the client cannot be asked, or gives no usable answer.
     pub async fn try_ask<T>(&self, key: impl CallKey, question: Ask<T>) -> Result<Outcome<T>, CallError> {
-        match question.settle(&self.call, key.as_ref()).await {
+        match self.call.settle(question, key.as_ref()).await {
             Ok(outcome) => Ok(outcome),
             Err(halt) => self.call.halt(halt).await,
         }
@@ -300,7 +294,7 @@ impl Context {
     /// in this round, too.
     ///
     /// A step must not leave its effect in something that the round tears down: a transaction of the round commits by
-    /// [`CallEnd::keeps_changes`](crate::CallEnd::keeps_changes), or the step commits by itself.
+    /// [`CallEnd::keeps_changes`](crate::call::CallEnd::keeps_changes), or the step commits by itself.
     ///
     /// A step belongs to the answers that the function used before it. If the text of one of their questions changes in a
     /// later round, the call ends with an error, because the step is not taken again.
@@ -380,45 +374,23 @@ impl FromCall for Context {
     }
 }
 
-/// The key of a question or of a step: a text.
-#[diagnostic::on_unimplemented(
-    message = "the key comes first, and is a text: `ctx.ask(\"key\", question)`, `ctx.once(\"key\", || ..)`",
-    label = "`{Self}` is not a text"
-)]
-pub trait CallKey: AsRef<str> {}
+instead!(
+    ServicesOfContext for Context,
+    "a `Context` has no services: take them as parameters, `database: Dep<Database>`",
+    "not a method of `Context`": dependency service state
+);
 
-#[diagnostic::do_not_recommend]
-impl<T: AsRef<str>> CallKey for T {}
+instead!(
+    QuestionsOfContext for Context,
+    "a question is an `Ask` with a key: `ctx.ask(\"key\", Ask::confirm(\"..\")).await?`",
+    "not a method of `Context`; see also `Ask::text`, `Ask::user` for a form, and `Ask::sample`": elicit confirm sample prompt
+);
 
-/// What [`Context::once`] calls, unless the step has run.
-#[diagnostic::on_unimplemented(
-    message = "a step is a closure, because it does not always run: `ctx.once(\"key\", || work())`",
-    label = "not a closure without parameters"
-)]
-pub trait StepFn<F>: FnOnce() -> F {}
-
-#[diagnostic::do_not_recommend]
-impl<F, C: FnOnce() -> F> StepFn<F> for C {}
-
-/// What a step of [`Context::once`] returns.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be the result of a step, which is kept with the call: add `#[derive(Serialize, Deserialize)]`",
-    label = "not `serde::Serialize` and `serde::Deserialize`, or it borrows something"
-)]
-pub trait StepValue: Serialize + DeserializeOwned {}
-
-#[diagnostic::do_not_recommend]
-impl<T: Serialize + DeserializeOwned> StepValue for T {}
-
-/// The work of [`Context::once`]: a future that ends with a `Result<T, CallError>`.
-#[diagnostic::on_unimplemented(
-    message = "a step ends with a `Result<_, CallError>`: write `|| async {{ Ok(value) }}`, with `?` for other errors",
-    label = "not a future of a `Result<_, CallError>`"
-)]
-pub trait Step<T>: Future<Output = Result<T, CallError>> {}
-
-#[diagnostic::do_not_recommend]
-impl<T, F: Future<Output = Result<T, CallError>>> Step<T> for F {}
+instead!(
+    MessagesOfContext for Context,
+    "a client hears of progress and logs while a call runs, `ctx.progress(1).message(\"..\").await` and `ctx.info(\"..\").await`",
+    "not a method of `Context`; a tool that returns a `ToolStream` sends items": send emit notify
+);
 
 /// A progress report; `.await` sends it. See [`Context::progress`].
 #[must_use = "progress is sent when it is awaited"]
@@ -444,30 +416,6 @@ impl Progress {
     }
 }
 
-/// A number that [`Context::progress`] takes: of any type, because most count something.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a number",
-    label = "progress is a number, such as `3`, `0.5` or `done.len()`; write `*` before a reference",
-    note = "a text is for `.message(..)`: `ctx.progress(1).total(3).message(\"..\")`"
-)]
-pub trait Amount {
-    /// As it is sent.
-    #[doc(hidden)]
-    fn into_f64(self) -> f64;
-}
-
-macro_rules! amounts {
-    ($($number:ty)*) => { $(
-        impl Amount for $number {
-            fn into_f64(self) -> f64 {
-                self as f64
-            }
-        }
-    )* };
-}
-
-amounts!(i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64);
-
 impl IntoFuture for Progress {
     type Output = ();
     type IntoFuture = BoxFuture<'static, ()>;
@@ -486,7 +434,7 @@ impl IntoFuture for Progress {
 /// [`#[pipe]`](crate::pipe).
 ///
 /// ```
-/// use rejoinder::{FieldError, PipeContext, prelude::*};
+/// use rejoinder::{call::FieldError, inject::PipeContext, prelude::*};
 ///
 /// #[pipe]
 /// fn not_blank(text: String, context: PipeContext) -> Result<String, FieldError> {
@@ -535,8 +483,9 @@ mod tests {
 
     use super::*;
     use crate::{
-        call::{Call, Capabilities, RecordRules, RequestInfo},
+        call::{Call, RecordRules},
         inject::FromCall,
+        request::{Capabilities, RequestInfo},
         rounds::StatelessCarrier,
     };
 
@@ -545,7 +494,7 @@ mod tests {
         let capabilities = Capabilities { forms: true, ..Capabilities::default() };
         let info = RequestInfo { capabilities, ..RequestInfo::default() };
         let carrier = Box::new(StatelessCarrier::for_tests());
-        let call = Call::new(info, Arc::default());
+        let call = Call::new(info, Arc::default(), Arc::default());
         call.carry(
             carrier,
             Arc::new(RecordRules { bytes: 1024, answer_bytes: 1024, rounds: 1, version: "1".into() }),

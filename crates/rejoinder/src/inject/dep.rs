@@ -121,7 +121,7 @@ impl<T: fmt::Debug + ?Sized> fmt::Debug for Dep<T> {
 /// What a [`Dep`] can hold.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a service, because calls on several threads share it",
-    label = "the type in `Dep<..>` must be `Send` and `Sync`",
+    label = "the type of a service must be `Send` and `Sync`",
     note = "for a trait, write `trait Store: Send + Sync`; in a struct, use `Arc` for `Rc` and `Mutex` for `RefCell`"
 )]
 pub trait SharedService: Send + Sync + 'static {}

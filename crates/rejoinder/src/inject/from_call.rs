@@ -48,6 +48,7 @@ use crate::{call::Call, error::CallError};
     message = "`{Self}` cannot be injected",
     label = "the server cannot supply this type",
     note = "take `Dep<T>` or `Context`, or implement `FromCall` for the type",
+    note = "a pipe takes no arguments beside its value: what depends on several is made by a resolver",
     note = "for an argument whose type depends on a type parameter, write `#[arg]` before it and bound the type by `Argument`"
 )]
 pub trait FromCall: Sized + Send {

@@ -9,19 +9,24 @@ mod dep;
 mod from_call;
 mod header;
 mod parameter;
+mod principal;
 mod rounds;
 mod scope;
 mod session_state;
 mod state;
 
-pub use background::{BackgroundTask, BackgroundTasks, TaskFuture, TaskOutput};
-pub use context::{Amount, CallKey, Context, PipeContext, PipeSource, Step, StepFn, StepValue};
+pub use background::BackgroundTasks;
+pub(crate) use context::Resolved;
+pub use context::{Context, PipeContext, PipeSource};
 pub use dep::Dep;
+pub(crate) use dep::SharedService;
 pub use from_call::FromCall;
 pub(crate) use from_call::Need;
+#[doc(hidden)]
 pub use header::FromHeader;
+pub(crate) use parameter::Parameter;
+#[doc(hidden)]
 pub use parameter::{AnyType, ItemParameter, Probe, source};
-pub(crate) use parameter::{Injected, Parameter};
 pub use rounds::Rounds;
 pub use scope::Scope;
 pub use session_state::SessionState;

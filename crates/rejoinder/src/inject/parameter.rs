@@ -4,10 +4,10 @@ use std::{future::ready, marker::PhantomData};
 
 use super::{Dep, FromCall, Need, PipeContext, SessionState, State};
 use crate::{
-    call::{Argument, Call},
+    argument::{Argument, ByName, Injected},
+    call::Call,
     error::CallError,
     form::Elicit,
-    graph::ByName,
 };
 
 /// Where a parameter comes from. A number, because constant generics take no enum.
@@ -115,10 +115,6 @@ pub trait AnyType {
 }
 
 impl<T> AnyType for Probe<T> {}
-
-/// What stands in the argument tuple for a parameter that the server supplies.
-#[derive(Debug, Default, Clone, Copy)]
-pub struct Injected;
 
 /// What the graph knows of a parameter, given its [`source`].
 #[diagnostic::on_unimplemented(

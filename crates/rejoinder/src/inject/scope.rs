@@ -1,7 +1,8 @@
-use super::{FromCall, TaskOutput};
+use futures_util::future::BoxFuture;
+
+use super::FromCall;
 use crate::{
-    BoxFuture,
-    call::{Call, CallEnd, Deferred},
+    call::{Call, CallEnd, Deferred, WorkFuture, WorkOutput},
     error::{CallError, Failed},
 };
 
@@ -10,7 +11,7 @@ use crate::{
 /// For what `Drop` cannot do, because it waits for something or needs to know how the call ended.
 ///
 /// ```
-/// use rejoinder::{CallEnd, CallError, Scope};
+/// use rejoinder::{CallError, Scope, call::CallEnd};
 /// # use std::sync::{Arc, Mutex};
 /// # #[derive(Clone, Default)]
 /// # struct Transaction(Arc<Mutex<Vec<&'static str>>>);
@@ -53,17 +54,17 @@ impl Scope {
     /// first.
     ///
     /// It gets [how the round ended](CallEnd). A round that ends with a question ends everything that ran in it, because the
-    /// next round starts from the top. If the client has disconnected, the function runs in its own task.
+    /// next round starts from the top. If the client has disconnected, the function runs in a spawned future.
     ///
     /// If the function of the call succeeded, and a deferred function returns an error, panics, or is dropped because it takes
     /// longer than `Server::grace_period`, the call fails: the client reads the error, and deferred functions that have not run
     /// yet get [`CallEnd::Failed`]. After any other end the failure is only logged.
     ///
-    /// A function that is deferred after the end of the round, by a task that outlives it, runs at once, in its own task.
+    /// A function that is deferred after the end of the round, by a spawned future that outlives it, runs at once, in a future of its own.
     pub fn defer<F, R>(&self, run: impl FnOnce(CallEnd) -> F + Send + 'static)
     where
-        F: Future<Output = R> + Send + 'static,
-        R: TaskOutput<Value = ()>,
+        F: WorkFuture<R> + Send + 'static,
+        R: WorkOutput<Value = ()>,
     {
         let run = move |end| -> BoxFuture<'static, Result<(), CallError>> {
             let run = run(end);

@@ -1,5 +1,5 @@
 use super::{
-    FromCall, State,
+    FromCall, Need, State,
     state::{CallState, StateCell},
 };
 use crate::{call::Call, error::CallError};
@@ -14,7 +14,7 @@ use crate::{call::Call, error::CallError};
 /// The same holds for a server [without session memory](crate::http::Config::without_session_memory).
 ///
 /// ```
-/// use rejoinder::{Era, prelude::*, testing::Client};
+/// use rejoinder::{call::Era, prelude::*, testing::Client};
 /// use serde_json::json;
 ///
 /// #[derive(Default)]
@@ -67,6 +67,12 @@ impl<T> SessionState<T> {
     }
 }
 
+instead!(
+    SessionStateGuard for SessionState<T>,
+    "the value of a `SessionState` is used in a closure: `state.with(|value| ..)`",
+    "`with` locks the value while the closure runs": lock read write borrow borrow_mut update push
+);
+
 impl<T> Clone for SessionState<T> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
@@ -77,6 +83,11 @@ impl<T: CallState> FromCall for SessionState<T> {
     async fn from_call(call: &Call, parameter: &'static str) -> Result<Self, CallError> {
         let found = Option::<Self>::from_call(call, parameter).await?;
         found.ok_or_else(|| CallError::no_session(parameter))
+    }
+
+    /// Nothing provides it: a server without sessions warns about it.
+    fn need() -> Option<Need> {
+        Some(Need::of::<SessionState<()>>())
     }
 }
 

@@ -5,7 +5,10 @@ use std::{
 };
 
 use super::FromCall;
-use crate::{call::Call, error::CallError, lock};
+use crate::{
+    call::Call,
+    error::{CallError, lock},
+};
 
 /// A value of this call: fresh for each call, and shared by everything that runs for it.
 ///
@@ -106,14 +109,6 @@ impl<T> State<T> {
         access(&mut value)
     }
 
-    /// Never callable: the compiler says what to call.
-    #[doc(hidden)]
-    pub fn lock(&self)
-    where
-        Self: HasGuard,
-    {
-    }
-
     /// A copy of the value.
     pub fn get(&self) -> T
     where
@@ -147,18 +142,18 @@ impl<T: fmt::Debug> fmt::Debug for State<T> {
     }
 }
 
-/// No [`State`] has one.
-#[diagnostic::on_unimplemented(
-    message = "a `State` has no `lock`: use its value in a closure, `state.with(|value| ..)`",
-    label = "`with` locks the value while the closure runs"
-)]
-pub trait HasGuard {}
+instead!(
+    StateGuard for State<T>,
+    "the value of a `State` is used in a closure: `state.with(|value| ..)`",
+    "`with` locks the value while the closure runs": lock read write borrow borrow_mut update push
+);
 
 /// What a [`State`] or a [`SessionState`](super::SessionState) can hold.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot begin as the state of a call or a session",
     label = "`State` makes this type with `Default` for each call, and `SessionState` for each session",
-    note = "derive `Default` for it; for a call, you can also return `State::new(value)` from a resolver and take it with `#[resolve(function)]`"
+    note = "derive `Default` for it; for a call, you can also return `State::new(value)` from a resolver and take it with `#[resolve(function)]`",
+    note = "it must be `Send`: use `Arc` for `Rc`; a value that all calls share is a `Dep<T>`"
 )]
 pub trait CallState: Default + Send + 'static {}
 

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use rmcp::model::{CallToolResult, GetPromptResult, Icon};
+use crate::model::Icon;
 use serde_json::Value;
 use tokio::{
     runtime::{Handle, RuntimeFlavor},
@@ -15,13 +15,14 @@ use tokio::{
 };
 
 use crate::{
-    BoxFuture,
-    call::{ArgumentErrors, Call, Param, ReadParams, SentArguments, UnknownArguments, read_arguments},
-    error::Halt,
-    graph::{Arguments, Edge, FunctionArguments, Gate, ItemNode, Keys, NodeArgument, Walk, needs_of},
+    argument::{
+        ArgumentCheck, ArgumentErrors, InputSchema, ReadParams, SchemaCheck, SentArguments, UnknownArguments,
+        read_arguments,
+    },
+    call::Call,
+    graph::{Arguments, Complete, Edge, FunctionArguments, Gate, ItemNode, Keys, NodeArgument, Walk, needs_of},
     inject::Need,
-    reply::ResourceBody,
-    schema::{ArgumentCheck, InputSchema, OutputSchema, SchemaCheck},
+    reply::{FunctionRun, OutputSchema},
 };
 
 /// A function with all that the framework must know to call it. The macros implement it.
@@ -54,13 +55,13 @@ pub trait Function: ReadParams {
     fn run(callee: Arc<Callee<Self::Receiver>>, arguments: Self::Set, call: Call) -> FunctionRun;
 }
 
-/// Calls a function that blocks its thread, after the other tasks of the thread have moved to another one.
+/// Calls a function that blocks its thread, after what else waits for the thread has moved to another one.
 ///
 /// A runtime of one thread has no other, so there the function is just called.
 pub async fn blocking<T>(function: impl FnOnce() -> T) -> T {
     match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
         Ok(RuntimeFlavor::MultiThread) => {
-            // What waits behind it in the same task goes on first.
+            // What waits behind it in the same future goes on first.
             yield_now().await;
             block_in_place(function)
         }
@@ -95,40 +96,6 @@ pub trait ListedAs<I, R = ()> {
     fn item(receiver: Arc<R>) -> I;
 }
 
-/// The result of a call. Large ones are in boxes, because a result is moved several times.
-#[derive(Debug)]
-pub enum Output {
-    /// A tool's result.
-    Tool(Box<CallToolResult>),
-    /// A prompt's messages.
-    Prompt(Box<GetPromptResult>),
-    /// What a resource holds.
-    Resource(ResourceBody),
-    /// Values for an argument that is being typed.
-    Completion(Vec<String>),
-    /// What a tool sends before its result. The running call runs it as a part of the function.
-    Stream(OutputStream),
-}
-
-impl Output {
-    /// Whether it is a tool's result with `isError`.
-    pub(crate) fn is_error(&self) -> bool {
-        matches!(self, Self::Tool(result) if result.is_error == Some(true))
-    }
-}
-
-/// A stream of a tool, which gives the output in the end.
-pub struct OutputStream(pub(crate) Box<dyn FnOnce(Call) -> FunctionRun + Send>);
-
-impl fmt::Debug for OutputStream {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("OutputStream")
-    }
-}
-
-/// A function whose arguments have been read. It runs when it is polled.
-pub(crate) type FunctionRun = BoxFuture<'static, Result<Output, Halt>>;
-
 /// Reads arguments for a call, or finds everything that is wrong with them.
 pub(super) type Read =
     dyn Fn(&SentArguments<'_>, UnknownArguments, &Call) -> Result<FunctionRun, ArgumentErrors> + Send + Sync;
@@ -140,7 +107,6 @@ pub(crate) struct ItemFunction {
     /// The value whose method it is.
     pub(crate) receiver: Arc<dyn Any + Send + Sync>,
     /// What the author wrote about the parameters that the model supplies.
-    pub(crate) params: &'static [Param],
     /// The parameters that no resolver fills; a function that is made at run time has none.
     pub(crate) inputs: &'static [NodeArgument<'static>],
     /// Whether it may make its rounds by hand, so that its arguments are read again.
@@ -169,15 +135,22 @@ pub(crate) struct ItemArgument {
     pub(crate) has_rules: bool,
     /// The values that its type allows, if it lists them.
     pub(crate) choices: Vec<String>,
+    pub(crate) complete: Option<Complete>,
 }
 
 impl ItemArgument {
-    fn of(schema: &InputSchema, name: &'static str, ty: TypeId, check: &ArgumentCheck) -> Self {
+    fn of(
+        schema: &InputSchema,
+        (name, ty): (&'static str, TypeId),
+        check: &ArgumentCheck,
+        inputs: &[NodeArgument<'static>],
+    ) -> Self {
         let &ArgumentCheck { is_required, has_rules, .. } = check;
         let described = schema.arguments().find(|(other, ..)| *other == name);
         let values = described.and_then(|(_, schema, _)| schema.get("enum")?.as_array()).into_iter().flatten();
         let choices = values.filter_map(Value::as_str).map(str::to_owned).collect();
-        Self { name, ty, is_required, has_rules, choices }
+        let complete = inputs.iter().find(|input| input.name == name).and_then(|input| input.complete);
+        Self { name, ty, is_required, has_rules, choices, complete }
     }
 }
 
@@ -185,11 +158,11 @@ impl ItemFunction {
     /// A function that a macro has marked.
     pub(super) fn of<F: Function>(receiver: Arc<F::Receiver>, schema: &InputSchema) -> Self {
         let ItemNode { arguments: inputs, edges, by_hand, .. } = *F::node();
-        let keys = Keys::of(&all_edges(edges, &pipes(F::PARAMS, inputs)));
+        let keys = Keys::of(&all_edges(edges, &pipes(inputs)));
         let callee = Arc::new(Callee { receiver: Arc::clone(&receiver), keys });
         let known: Vec<_> = schema.types.iter().map(|(name, _)| (*name, schema.check.argument(name))).collect();
         let arguments = schema.types.iter().zip(&known);
-        let arguments = arguments.map(|(&(name, ty), (_, check))| ItemArgument::of(schema, name, ty, check)).collect();
+        let arguments = arguments.map(|(&named, (_, check))| ItemArgument::of(schema, named, check, inputs)).collect();
         let problems = schema.problems.clone();
         let read = move |sent: &SentArguments<'_>, unknown, call: &Call| {
             let arguments = match read_guarded(|| read_arguments::<F>(sent, unknown, &known)) {
@@ -201,7 +174,6 @@ impl ItemFunction {
         Self {
             read: Arc::new(read),
             receiver,
-            params: F::PARAMS,
             inputs,
             by_hand,
             edges: Cow::Borrowed(edges),
@@ -219,7 +191,6 @@ impl ItemFunction {
         Self {
             read: Arc::new(|_, _, _| unreachable!("a server compiles its tools")),
             receiver: Arc::new(()),
-            params: &[],
             inputs: &[],
             by_hand: true,
             edges,
@@ -256,7 +227,7 @@ impl ItemFunction {
 
     /// The pipes and the completion functions of its parameters.
     fn pipes(&self) -> Vec<&'static ItemNode<'static>> {
-        pipes(self.params, self.inputs)
+        pipes(self.inputs)
     }
 
     /// The resolvers that it, its pipes, its completion functions and its gates need.
@@ -277,8 +248,8 @@ impl ItemFunction {
     }
 }
 
-fn pipes(params: &[Param], inputs: &[NodeArgument<'static>]) -> Vec<&'static ItemNode<'static>> {
-    let completing = params.iter().filter_map(|param| Some(param.complete?.node));
+fn pipes(inputs: &[NodeArgument<'static>]) -> Vec<&'static ItemNode<'static>> {
+    let completing = inputs.iter().filter_map(|input| Some(input.complete?.node));
     inputs.iter().flat_map(|input| input.pipes).copied().chain(completing).collect()
 }
 

@@ -6,8 +6,8 @@ mod prompt;
 mod resource;
 mod tool;
 
-pub use function::{Callee, Function, ItemDetails, ListedAs, Output, blocking};
-pub(crate) use function::{FunctionRun, ItemArgument, ItemFunction, OutputStream};
+pub use function::{Callee, Function, ItemDetails, ListedAs, blocking};
+pub(crate) use function::{ItemArgument, ItemFunction};
 pub use gated::Gated;
 pub use prompt::Prompt;
 pub use resource::Resource;

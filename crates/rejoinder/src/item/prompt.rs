@@ -1,10 +1,10 @@
 use std::sync::Arc;
 
-use rmcp::model::{self, PromptArgument};
+use crate::model::{self, PromptArgument};
 use serde_json::Value;
 
 use super::function::{Function, ItemFunction};
-use crate::schema::InputSchema;
+use crate::argument::InputSchema;
 
 /// A prompt, ready to be given to a server. `prompts![..]` makes them from functions marked `#[prompt]`.
 #[derive(Debug, Clone)]
@@ -21,7 +21,8 @@ impl Prompt {
         let arguments: Vec<_> = schema
             .arguments()
             .map(|(name, schema, required)| {
-                let mut argument = PromptArgument::new(name).with_required(required);
+                let mut argument = PromptArgument::new(name);
+                argument.required = Some(required);
                 let text = |keyword| schema.get(keyword).and_then(Value::as_str).map(str::to_owned);
                 (argument.title, argument.description) = (text("title"), text("description"));
                 argument

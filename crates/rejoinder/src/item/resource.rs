@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
-use rmcp::model;
+use crate::model;
 
 use super::function::{Function, ItemDetails, ItemFunction};
-use crate::schema::InputSchema;
+use crate::argument::InputSchema;
 
 /// A resource, or a template of many, ready to be given to a server.
 ///

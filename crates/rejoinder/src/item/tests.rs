@@ -5,8 +5,12 @@ use std::sync::{
     atomic::{AtomicU32, Ordering},
 };
 
-use super::Output;
-use crate::call::{Dependencies, RequestInfo, SentArguments, UnknownArguments};
+use crate::{
+    argument::{SentArguments, UnknownArguments},
+    call::Dependencies,
+    reply::Output,
+    request::RequestInfo,
+};
 use rejoinder::{Call, FromCall, Tool, prelude::*};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -184,7 +188,7 @@ async fn what_the_call_supplies_is_not_an_argument() {
     let mut headers = http::HeaderMap::new();
     headers.insert("x-tenant", http::HeaderValue::from_static("acme"));
     let facts = RequestInfo { http: Some(Arc::new((headers, http::Extensions::new()))), ..RequestInfo::default() };
-    assert_eq!(call_in(whoami, json!({}), Call::new(facts, Arc::new(dependencies))).await, "acme");
+    assert_eq!(call_in(whoami, json!({}), Call::new(facts, Arc::new(dependencies), Arc::default())).await, "acme");
     assert_eq!(log.0.load(Ordering::Relaxed), 1);
 
     assert_eq!(call(whoami, json!({})).await, json!({ "error": "no tenant" }));

@@ -1,14 +1,14 @@
 use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
 
-use rmcp::model::{self, JsonObject, ToolAnnotations};
+use crate::model::{self, JsonObject, ToolAnnotations};
 
-use super::function::{Function, FunctionRun, ItemDetails, ItemFunction, read_guarded};
+use super::function::{Function, ItemDetails, ItemFunction, read_guarded};
 use crate::{
-    call::{ArgumentErrors, Call},
+    argument::{ArgumentErrors, InputSchema, SchemaCheck},
+    call::Call,
     graph::{Resolver, Resolvers},
     inject::Context,
-    reply::IntoToolResult,
-    schema::{InputSchema, SchemaCheck},
+    reply::{FunctionRun, IntoToolResult},
 };
 
 /// A tool, ready to be given to a server.
@@ -186,7 +186,7 @@ impl Tool {
     /// The same tool under another name.
     #[must_use]
     pub fn renamed(mut self, name: impl Into<String>) -> Self {
-        self.record.name = name.into().into();
+        self.record.name = name.into();
         self
     }
 
@@ -250,7 +250,12 @@ impl Tool {
 fn annotations(details: &ItemDetails) -> Option<ToolAnnotations> {
     let &ItemDetails { read_only, destructive, idempotent, open_world, .. } = details;
     let is_set = [read_only, destructive, idempotent, open_world].iter().any(Option::is_some);
-    is_set.then(|| ToolAnnotations::from_raw(None, read_only, destructive, idempotent, open_world))
+    is_set.then(|| {
+        let mut hints = ToolAnnotations::default();
+        (hints.read_only_hint, hints.destructive_hint) = (read_only, destructive);
+        (hints.idempotent_hint, hints.open_world_hint) = (idempotent, open_world);
+        hints
+    })
 }
 
 /// Calls the closure of a tool that is made at run time.
@@ -280,7 +285,7 @@ impl Dynamic {
         let Self { run, resolvers, .. } = self.clone();
         Ok(Box::pin(async move {
             let resolved = resolvers.resolve(&call, &named).await?;
-            call.enter();
+            call.enter()?;
             run(arguments, Context::with_resolved(call, resolved)).await
         }))
     }

@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    collections::{HashMap, hash_map::Entry},
+    collections::{BTreeMap, HashMap, hash_map::Entry},
     sync::Arc,
 };
 
@@ -18,18 +18,18 @@ use super::{
     error::shortened,
     input_response::input_responses,
     listen,
-    meta::{MODERN, Meta},
+    meta::Meta,
     session::{Questions, Session, SessionMethod},
     write::{Writer, error_reply},
 };
 use crate::{
     auth::Principal,
-    call::{CallerSource, Era, InputResponses, RequestInfo, Utf8Bytes, compact},
-    model::{ArgumentInfo, CompleteRequestParams, Reference},
+    call::{InputResponses, Utf8Bytes},
+    model::{Reference, encode_header, header_name, version},
+    request::{CallerSource, Era, RequestInfo, compact},
     rounds::seal::StateRefusal,
     server::{
-        CompleteArgument, ENCODED_HEADER, Engine, Exchange, List, Operation, Refusal, Started, Target, TargetKind,
-        decoded_header,
+        CompleteArgument, Engine, Exchange, List, Operation, Refusal, Started, Target, TargetKind, decoded_header,
     },
 };
 
@@ -126,7 +126,8 @@ pub(crate) fn cancelled_request(envelope: &Envelope<'_>) -> Option<String> {
         request_id: &'a RawValue,
     }
     let is_cancellation = envelope.id.is_none() && envelope.method.as_deref() == Some("notifications/cancelled");
-    let cancelled: Cancelled<'_> = serde_json::from_str(envelope.params.raw.filter(|_| is_cancellation)?).ok()?;
+    let cancelled = is_cancellation.then(|| serde_json::from_str::<Cancelled<'_>>(envelope.params.whole()));
+    let cancelled = cancelled?.ok()?;
     Some(request_key(cancelled.request_id.get()).into_owned())
 }
 
@@ -207,7 +208,7 @@ impl Method {
         const BOTH: &[Era] = &[Era::Stateless, Era::Session];
         const STATELESS: &[Era] = &[Era::Stateless];
         const SESSION: &[Era] = &[Era::Session];
-        let offered = &engine.capabilities;
+        let offered = engine.capabilities();
         let (tools, prompts, resources) =
             (offered.tools.is_some(), offered.prompts.is_some(), offered.resources.is_some());
         let (method, eras, is_offered) = match name {
@@ -266,7 +267,7 @@ impl Request<'_> {
         if let Operation::Call(target) = &operation {
             // A session has no request state, so this state belongs to another call.
             if self.params.request_state.is_some() {
-                self.engine.seal.log_refusal(StateRefusal::Session, target.kind.method());
+                self.engine.seal().log_refusal(StateRefusal::Session, target.kind.method());
                 return Err(Answered::Refused(Refusal::InvalidState));
             }
             self.answers()?;
@@ -286,19 +287,19 @@ impl Request<'_> {
 
     /// What a stateless request says about itself.
     fn stateless(&self, headers: Option<&HeaderMap>) -> Result<RequestInfo, RpcError> {
-        if self.method == "initialize" && !self.engine.options.sessions {
-            return Err(RpcError::no_sessions(self.params.raw));
+        if self.method == "initialize" && !self.engine.has_sessions() {
+            return Err(RpcError::no_sessions(self.params.whole()));
         }
         let meta = self.params.meta.as_ref().ok_or_else(|| RpcError::invalid_params("`params._meta` is missing"))?;
         let version = meta.version()?;
         check_header(headers, &VERSION, "MCP-Protocol-Version", &version)?;
-        if version != MODERN {
-            return Err(RpcError::unsupported_version(&version, self.engine.options.sessions));
+        if version != version::STATELESS {
+            return Err(RpcError::unsupported_version(&version, self.engine.has_sessions()));
         }
         let info = RequestInfo {
             request_id: self.keep(self.id),
             era: Era::Stateless,
-            protocol_version: MODERN.into(),
+            protocol_version: version::STATELESS.into(),
             capabilities: meta.capabilities()?,
             client: meta.client()?.map(|client| self.keep(client)),
             log_level: meta.log_level()?,
@@ -315,8 +316,8 @@ impl Request<'_> {
         Ok(match method.ok_or_else(|| RpcError::method_not_found(self.method))? {
             Method::Discover => Operation::Discover,
             Method::List(list) => Operation::List(list, params.cursor()?.map(Cow::into_owned)),
-            Method::Listen => Operation::Listen(listen::filter(self.engine, params.raw.unwrap_or("{}"))?),
-            Method::Complete => Operation::Complete(complete_argument(params.raw.unwrap_or("{}"))?),
+            Method::Listen => Operation::Listen(listen::filter(self.engine, params.whole())?),
+            Method::Complete => Operation::Complete(complete_argument(params.whole())?),
             Method::Call(kind) => {
                 let name = match kind {
                     TargetKind::Tool | TargetKind::Prompt => params.name()?,
@@ -341,21 +342,21 @@ impl Request<'_> {
         match string(state) {
             Some(state) => Ok(Some(Utf8Bytes::part(self.body, &state))),
             None => {
-                self.engine.seal.log_refusal(StateRefusal::NotText, self.method);
+                self.engine.seal().log_refusal(StateRefusal::NotText, self.method);
                 Err(Answered::Refused(Refusal::InvalidState))
             }
         }
     }
 
     fn answers(&self) -> Result<Option<InputResponses>, RpcError> {
-        let limit = self.engine.record_rules.answer_bytes;
+        let limit = self.engine.answer_bytes();
         self.params.input_responses.map(|raw| input_responses(raw, limit)).transpose()
     }
 }
 
-static VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-static METHOD: HeaderName = HeaderName::from_static("mcp-method");
-static NAME: HeaderName = HeaderName::from_static("mcp-name");
+static VERSION: HeaderName = HeaderName::from_static(header_name::PROTOCOL_VERSION);
+static METHOD: HeaderName = HeaderName::from_static(header_name::METHOD);
+static NAME: HeaderName = HeaderName::from_static(header_name::NAME);
 
 /// Checks a header that repeats a part of the body, so that proxies can route without reading it.
 fn check_header(
@@ -368,8 +369,7 @@ fn check_header(
     // Nearly always: no header occurs twice, and this one is plain text.
     if headers.len() == headers.keys_len()
         && headers.get(name).is_some_and(|value| value == body)
-        && body.is_ascii()
-        && !body.starts_with(ENCODED_HEADER)
+        && encode_header(body) == body
     {
         return Ok(());
     }
@@ -386,14 +386,29 @@ fn check_header(
 
 /// The argument that `completion/complete` is about.
 fn complete_argument(params: &str) -> Result<CompleteArgument, RpcError> {
-    let params: CompleteRequestParams = serde_json::from_str(params)
+    #[derive(Deserialize)]
+    struct Params {
+        r#ref: Reference,
+        argument: Incomplete,
+        context: Option<CompletionContext>,
+    }
+    #[derive(Deserialize)]
+    struct Incomplete {
+        name: String,
+        value: String,
+    }
+    #[derive(Deserialize)]
+    struct CompletionContext {
+        arguments: Option<BTreeMap<String, String>>,
+    }
+    let params: Params = serde_json::from_str(params)
         .map_err(|error| RpcError::invalid_params(format!("`params` is not a completion request: {error}")))?;
     let (kind, name) = match params.r#ref {
-        Reference::Prompt(prompt) => (TargetKind::Prompt, prompt.name),
-        Reference::Resource(resource) => (TargetKind::Resource, resource.uri),
+        Reference::Prompt { name, .. } => (TargetKind::Prompt, name),
+        Reference::Resource { uri, .. } => (TargetKind::Resource, uri),
         _ => return Err(RpcError::invalid_params("`params.ref` must name a prompt or a resource template")),
     };
     let known = params.context.and_then(|context| context.arguments).unwrap_or_default();
-    let ArgumentInfo { name: argument, value, .. } = params.argument;
-    Ok(CompleteArgument { kind, name, argument, value, known: known.into_iter().collect() })
+    let Incomplete { name: argument, value } = params.argument;
+    Ok(CompleteArgument { kind, name, argument, value, known })
 }

@@ -10,7 +10,7 @@ use serde::{
 use serde_json::{error::Category, value::RawValue};
 
 use super::{RpcError, meta::Meta};
-use crate::call::{count_values, without_position};
+use crate::{argument::without_position, call::count_values};
 
 /// The longest id, in bytes of JSON: every reply repeats it, and open requests keep it.
 pub(super) const MAX_ID_LENGTH: usize = 1024;
@@ -39,9 +39,8 @@ pub(crate) struct BadEnvelope {
 /// The most messages in a batch.
 const MAX_BATCH: usize = 100;
 
-/// The messages of a batch, which only protocol version 2025-03-26 has; `None` if this is not one, or a message in it is
-/// itself a batch.
-pub(crate) fn batch(body: &Bytes, most_values: usize) -> Option<Vec<Bytes>> {
+/// The messages of a batch; `None` if this is not one, or a message in it is itself a batch.
+pub(super) fn batch(body: &Bytes, most_values: usize) -> Option<Vec<Bytes>> {
     if has_more_values(body, most_values) {
         return None;
     }
@@ -77,9 +76,9 @@ struct WireMessage<'a> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RequestParams<'a> {
-    /// All of it, as JSON; `None` for calls, which have no further fields.
+    /// The message, for a method that has further fields.
     #[serde(skip)]
-    pub(crate) raw: Option<&'a str>,
+    message: &'a str,
     #[serde(borrow)]
     name: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -182,9 +181,7 @@ impl<'a> Envelope<'a> {
             _ => {}
         }
         let method = method.transpose()?;
-        if !matches!(method.as_deref(), Some("tools/call" | "prompts/get" | "resources/read")) {
-            message.params.raw = raw_params(text);
-        }
+        message.params.message = text;
         Ok(Self { id, method, params: message.params, result: message.result, error: message.error })
     }
 }
@@ -204,16 +201,18 @@ impl<'a> RequestParams<'a> {
     pub(crate) fn cursor(&self) -> Result<Option<Cow<'a, str>>, RpcError> {
         optional("cursor", self.cursor)
     }
-}
 
-/// All of a message's `params`, for a method that has further fields.
-fn raw_params(message: &str) -> Option<&str> {
-    #[derive(Deserialize)]
-    struct WholeParams<'a> {
-        #[serde(borrow)]
-        params: Option<&'a RawValue>,
+    /// All of them, as JSON, for a method that has further fields. They are looked for when they are needed: most methods,
+    /// and all calls, have none.
+    pub(crate) fn whole(&self) -> &'a str {
+        #[derive(Deserialize)]
+        struct WholeParams<'a> {
+            #[serde(borrow)]
+            params: Option<&'a RawValue>,
+        }
+        let whole = serde_json::from_str::<WholeParams<'a>>(self.message).ok();
+        whole.and_then(|whole| whole.params).map_or("{}", RawValue::get)
     }
-    serde_json::from_str::<WholeParams<'_>>(message).ok()?.params.map(RawValue::get)
 }
 
 fn required<'a>(name: &str, raw: Option<&'a RawValue>) -> Result<Cow<'a, str>, RpcError> {
@@ -302,6 +301,7 @@ fn data_error(error: &serde_json::Error) -> RpcError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::error_code;
 
     fn refused(message: &str) -> (Option<String>, i32, String) {
         let bad = Envelope::read(message.as_bytes(), 100).expect_err(message);
@@ -330,7 +330,7 @@ mod tests {
         };
         assert!(Envelope::read(request(45).as_bytes(), 100).is_ok());
         let (id, code, text) = refused(&request(101));
-        let expected = (Some("7"), RpcError::INVALID_REQUEST, "the message has more than 100 JSON values");
+        let expected = (Some("7"), error_code::INVALID_REQUEST, "the message has more than 100 JSON values");
         assert_eq!((id.as_deref(), code, &*text), expected);
         let batch_of = |values: usize| batch(&Bytes::from(format!("[{}]", request(values))), 100);
         assert!(batch_of(40).is_some() && batch_of(101).is_none());
@@ -343,19 +343,19 @@ mod tests {
         let error = Envelope::read(br#"{"jsonrpc":"2.0","id":null,"error":{"code":1}}"#, 100).expect("a response");
         assert_eq!((error.id, error.error.map(RawValue::get)), (None, Some(r#"{"code":1}"#)));
         let both = refused(r#"{"jsonrpc":"2.0","id":1,"method":"a","result":1}"#);
-        assert_eq!(both.1, RpcError::INVALID_REQUEST);
+        assert_eq!(both.1, error_code::INVALID_REQUEST);
     }
 
     #[test]
     fn the_id_of_a_bad_message_is_found() {
         for (rest, code) in [
-            (r#""method":"a","params":[1]"#, RpcError::INVALID_PARAMS),
-            (r#""method":"a","params":null"#, RpcError::INVALID_PARAMS),
-            (r#""method":"a","params":{"_meta":[]}"#, RpcError::INVALID_PARAMS),
-            (r#""method":"a","params":{"name":1,"n\u0061me":2}"#, RpcError::INVALID_REQUEST),
-            (r#""method":"a","method":"b""#, RpcError::INVALID_REQUEST),
-            (r#""method":"\ud800""#, RpcError::INVALID_REQUEST),
-            (r#""method":null"#, RpcError::INVALID_REQUEST),
+            (r#""method":"a","params":[1]"#, error_code::INVALID_PARAMS),
+            (r#""method":"a","params":null"#, error_code::INVALID_PARAMS),
+            (r#""method":"a","params":{"_meta":[]}"#, error_code::INVALID_PARAMS),
+            (r#""method":"a","params":{"name":1,"n\u0061me":2}"#, error_code::INVALID_REQUEST),
+            (r#""method":"a","method":"b""#, error_code::INVALID_REQUEST),
+            (r#""method":"\ud800""#, error_code::INVALID_REQUEST),
+            (r#""method":null"#, error_code::INVALID_REQUEST),
         ] {
             for message in
                 [format!(r#"{{"jsonrpc":"2.0",{rest},"id":7}}"#), format!(r#"{{"jsonrpc":"2.0","id":7,{rest}}}"#)]
@@ -368,9 +368,9 @@ mod tests {
         for bad in ["1.5", r#""\ud800""#] {
             let (id, code, text) = refused(&format!(r#"{{"jsonrpc":"2.0","id":{bad},"method":"a"}}"#));
             let expected = "`id` must be a string or an integer";
-            assert_eq!((id, code, text.as_str()), (None, RpcError::INVALID_REQUEST, expected), "{bad}");
+            assert_eq!((id, code, text.as_str()), (None, error_code::INVALID_REQUEST, expected), "{bad}");
         }
         let long = format!(r#"{{"jsonrpc":"2.0","id":"{}","method":"a"}}"#, "x".repeat(MAX_ID_LENGTH));
-        assert_eq!(refused(&long), (None, RpcError::INVALID_REQUEST, "`id` is longer than 1024 bytes".to_owned()));
+        assert_eq!(refused(&long), (None, error_code::INVALID_REQUEST, "`id` is longer than 1024 bytes".to_owned()));
     }
 }

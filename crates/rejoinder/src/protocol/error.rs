@@ -7,8 +7,10 @@ use serde_json::{Value, json};
 
 use super::meta::supported;
 use crate::{
-    call::{ArgumentErrors, Era},
-    error::{self, CallError, CallErrorKind, Failed},
+    argument::ArgumentErrors,
+    error::{CallError, CallErrorKind, Failed},
+    model::error_code,
+    request::Era,
     server::{Refusal, ReplySubject, TargetKind},
 };
 
@@ -23,17 +25,6 @@ pub(crate) struct RpcError {
 }
 
 impl RpcError {
-    pub(crate) const PARSE: i32 = -32700;
-    pub(crate) const INVALID_REQUEST: i32 = -32600;
-    pub(crate) const METHOD_NOT_FOUND: i32 = -32601;
-    pub(crate) const INVALID_PARAMS: i32 = error::INVALID_PARAMS;
-    pub(crate) const INTERNAL: i32 = error::INTERNAL_ERROR;
-    pub(crate) const HEADER_MISMATCH: i32 = -32020;
-    pub(crate) const MISSING_CAPABILITY: i32 = error::MISSING_CAPABILITY;
-    pub(crate) const UNSUPPORTED_VERSION: i32 = -32022;
-    /// Only in versions up to 2025-11-25.
-    pub(super) const RESOURCE_NOT_FOUND: i32 = -32002;
-
     pub(crate) fn new(code: i32, message: impl Into<Cow<'static, str>>) -> Self {
         Self { code, message: message.into(), data: None }
     }
@@ -44,52 +35,55 @@ impl RpcError {
     }
 
     pub(crate) fn parse() -> Self {
-        Self::new(Self::PARSE, "the message is not valid JSON in UTF-8")
+        Self::new(error_code::PARSE_ERROR, "the message is not valid JSON in UTF-8")
     }
 
     pub(crate) fn invalid_request(message: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(Self::INVALID_REQUEST, message)
+        Self::new(error_code::INVALID_REQUEST, message)
     }
 
     pub(crate) fn invalid_params(message: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(Self::INVALID_PARAMS, message)
+        Self::new(error_code::INVALID_PARAMS, message)
     }
 
     pub(crate) fn header_mismatch(message: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(Self::HEADER_MISMATCH, message)
+        Self::new(error_code::HEADER_MISMATCH, message)
     }
 
     pub(crate) fn method_not_found(method: &str) -> Self {
-        Self::new(Self::METHOD_NOT_FOUND, format!("unknown method `{}`", shortened(method)))
+        Self::new(error_code::METHOD_NOT_FOUND, format!("unknown method `{}`", shortened(method)))
     }
 
     pub(crate) fn unsupported_version(requested: &str, sessions: bool) -> Self {
         let supported = supported(sessions);
-        Self::new(Self::UNSUPPORTED_VERSION, format!("protocol version `{}` is not supported", shortened(requested)))
-            .with_data(json!({ "supported": supported, "requested": requested }))
+        Self::new(
+            error_code::UNSUPPORTED_VERSION,
+            format!("protocol version `{}` is not supported", shortened(requested)),
+        )
+        .with_data(json!({ "supported": supported, "requested": requested }))
     }
 
     /// The reply to `initialize` of a server without sessions: it names the versions that do not need one.
-    pub(crate) fn no_sessions(params: Option<&str>) -> Self {
-        let params = params.and_then(|params| serde_json::from_str::<Value>(params).ok()).unwrap_or_default();
+    pub(crate) fn no_sessions(params: &str) -> Self {
+        let params = serde_json::from_str::<Value>(params).unwrap_or_default();
         let message =
             "this server has no sessions: send requests without `initialize`, in a version of `data.supported`";
-        Self::new(Self::UNSUPPORTED_VERSION, message)
+        Self::new(error_code::UNSUPPORTED_VERSION, message)
             .with_data(json!({ "supported": supported(false), "requested": params["protocolVersion"] }))
     }
 
     /// The id finds the failure in the log.
     pub(crate) fn internal(id: &str) -> Self {
-        Self::new(Self::INTERNAL, format!("Internal error. See the server log, id {id}."))
+        Self::new(error_code::INTERNAL_ERROR, format!("Internal error. See the server log, id {id}."))
             .with_data(json!({ "id": id }))
     }
 
     /// The code to send in the stateless era, which retired some codes and reserved others without a meaning.
     pub(crate) fn legal_code(&self) -> i32 {
         match self.code {
-            Self::RESOURCE_NOT_FOUND => Self::INVALID_PARAMS,
-            Self::HEADER_MISMATCH | Self::MISSING_CAPABILITY | Self::UNSUPPORTED_VERSION => self.code,
-            -32099..=-32020 => Self::INTERNAL,
+            error_code::RESOURCE_NOT_FOUND => error_code::INVALID_PARAMS,
+            error_code::HEADER_MISMATCH | error_code::MISSING_CAPABILITY | error_code::UNSUPPORTED_VERSION => self.code,
+            -32099..=-32020 => error_code::INTERNAL_ERROR,
             code => code,
         }
     }
@@ -97,13 +91,13 @@ impl RpcError {
     /// The status of an HTTP response that carries only this error.
     pub(crate) fn status(&self) -> StatusCode {
         match self.legal_code() {
-            Self::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
-            Self::PARSE
-            | Self::INVALID_REQUEST
-            | Self::INVALID_PARAMS
-            | Self::HEADER_MISMATCH
-            | Self::MISSING_CAPABILITY
-            | Self::UNSUPPORTED_VERSION => StatusCode::BAD_REQUEST,
+            error_code::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
+            error_code::PARSE_ERROR
+            | error_code::INVALID_REQUEST
+            | error_code::INVALID_PARAMS
+            | error_code::HEADER_MISMATCH
+            | error_code::MISSING_CAPABILITY
+            | error_code::UNSUPPORTED_VERSION => StatusCode::BAD_REQUEST,
             _ => StatusCode::OK,
         }
     }
@@ -114,23 +108,25 @@ impl From<Refusal> for RpcError {
         let message = refusal.to_string();
         let (code, data) = match refusal {
             Refusal::Unknown { kind: TargetKind::Resource, name, .. } => {
-                (Self::INVALID_PARAMS, Some(json!({ "uri": &*name })))
+                (error_code::INVALID_PARAMS, Some(json!({ "uri": &*name })))
             }
-            Refusal::HeaderMismatch(_) => (Self::HEADER_MISMATCH, None),
+            Refusal::HeaderMismatch(_) => (error_code::HEADER_MISMATCH, None),
             // The same error for every bad state: a forger must not learn how far a forgery got.
-            Refusal::InvalidState => (Self::INVALID_PARAMS, Some(json!({ "reason": "invalid_request_state" }))),
+            Refusal::InvalidState => (error_code::INVALID_PARAMS, Some(json!({ "reason": "invalid_request_state" }))),
             Refusal::InsufficientScope(scopes) => {
-                (Self::INVALID_REQUEST, Some(json!({ "reason": "insufficient_scope", "scopes": scopes })))
+                (error_code::INVALID_REQUEST, Some(json!({ "reason": "insufficient_scope", "scopes": scopes })))
             }
-            Refusal::Expired => (Self::INVALID_REQUEST, None),
-            Refusal::Full(full) => (Self::INTERNAL, full.share_of.map(|_| json!({ "reason": "caller_limit" }))),
-            Refusal::Stopping => (Self::INTERNAL, None),
+            Refusal::Expired => (error_code::INVALID_REQUEST, None),
+            Refusal::Full(full) => {
+                (error_code::INTERNAL_ERROR, full.share_of.map(|_| json!({ "reason": "caller_limit" })))
+            }
+            Refusal::Stopping => (error_code::INTERNAL_ERROR, None),
             Refusal::BadArguments { bad, .. } => return Self::bad_arguments(&bad),
             Refusal::Panicked(what) => return Self::panicked(what),
             Refusal::Unknown { .. }
             | Refusal::NothingToComplete(_)
             | Refusal::UnknownCursor
-            | Refusal::NotArguments(_) => (Self::INVALID_PARAMS, None),
+            | Refusal::NotArguments(_) => (error_code::INVALID_PARAMS, None),
         };
         Self { data, ..Self::new(code, message) }
     }
@@ -174,26 +170,28 @@ pub(super) fn failure(subject: ReplySubject<'_>, era: Era, failed: Failed) -> Se
     };
     SeenFailure::Text(match CallError::into_kind(error) {
         // A client would take -32602 for a resource that does not exist.
-        CallErrorKind::Message(text) if kind == Some(TargetKind::Resource) => RpcError::new(RpcError::INTERNAL, text),
+        CallErrorKind::Message(text) if kind == Some(TargetKind::Resource) => {
+            RpcError::new(error_code::INTERNAL_ERROR, text)
+        }
         CallErrorKind::NotFound(text) if kind == Some(TargetKind::Resource) => {
-            let code = if era == Era::Session { RpcError::RESOURCE_NOT_FOUND } else { RpcError::INVALID_PARAMS };
+            let code = if era == Era::Session { error_code::RESOURCE_NOT_FOUND } else { error_code::INVALID_PARAMS };
             RpcError::new(code, text).with_data(json!({ "uri": name }))
         }
         CallErrorKind::Message(text) | CallErrorKind::NotFound(text) => RpcError::invalid_params(text),
         CallErrorKind::Declined(text) => RpcError::invalid_params(text).with_data(json!({ "reason": "declined" })),
         CallErrorKind::Cancelled(text) => RpcError::invalid_params(text).with_data(json!({ "reason": "cancelled" })),
-        CallErrorKind::Unanswered(text) => RpcError::new(RpcError::INTERNAL, text),
+        CallErrorKind::Unanswered(text) => RpcError::new(error_code::INTERNAL_ERROR, text),
         CallErrorKind::TimedOut(limit) => {
             let text = CallError::timed_out(limit).to_string();
             tracing::warn!(of = item, "{text}");
-            RpcError::new(RpcError::INTERNAL, text).with_data(json!({ "reason": "timed_out" }))
+            RpcError::new(error_code::INTERNAL_ERROR, text).with_data(json!({ "reason": "timed_out" }))
         }
         CallErrorKind::OutcomeUnknown(limit) => {
             let text = CallError::cut_off(limit).to_string();
-            RpcError::new(RpcError::INTERNAL, text).with_data(json!({ "reason": "outcome_unknown" }))
+            RpcError::new(error_code::INTERNAL_ERROR, text).with_data(json!({ "reason": "outcome_unknown" }))
         }
         // Versions with sessions do not have this code.
-        CallErrorKind::Protocol { code: RpcError::MISSING_CAPABILITY, message, .. } if era == Era::Session => {
+        CallErrorKind::Protocol { code: error_code::MISSING_CAPABILITY, message, .. } if era == Era::Session => {
             RpcError::invalid_params(message)
         }
         CallErrorKind::Protocol { code, message, data } => {

@@ -10,7 +10,10 @@ use serde::{Deserialize, de::IgnoredAny};
 use serde_json::value::RawValue;
 
 use super::{RpcError, error::shortened, meta::read_object};
-use crate::call::{InputResponses, Members, without_position};
+use crate::{
+    argument::{Members, without_position},
+    call::InputResponses,
+};
 
 /// The answers of a round, by key. Each is an answer to some kind of question; whether it fits its question is checked
 /// when that is asked. Until then it stays JSON text, which takes less memory than its values.

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
-use super::{RpcError, answer::Frame, write::Writer};
+use super::{RpcError, dispatched::Frame, write::Writer};
 use crate::server::{Change, ChangeFilter, Engine, Listener, TargetKind};
 
 #[derive(Deserialize)]

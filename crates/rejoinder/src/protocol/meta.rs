@@ -1,4 +1,4 @@
-//! A request's `_meta`: the protocol version, what the client can do, who it is. And the versions that there are.
+//! A request's `_meta`: the protocol version, what the client can do, who it is.
 
 use std::{borrow::Cow, collections::BTreeMap, fmt};
 
@@ -13,32 +13,22 @@ use super::{
     Envelope, RpcError,
     envelope::{MAX_ID_LENGTH, string},
 };
-use crate::call::{Capabilities, Level, MemberName, ProgressToken};
-
-/// The version of the stateless era that this server speaks.
-pub(crate) const MODERN: &str = "2026-07-28";
-
-/// The same, as JSON.
-const MODERN_JSON: &str = "\"2026-07-28\"";
-
-/// The versions of the session era.
-pub(crate) const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
-
-/// Whether a version belongs to the session era.
-pub(crate) fn is_legacy(version: &str) -> bool {
-    LEGACY.contains(&version)
-}
+use crate::{
+    argument::MemberName,
+    model::{meta_key, version},
+    request::{Capabilities, Level, ProgressToken},
+};
 
 /// Every version that is served, newest first.
 pub(crate) fn supported(sessions: bool) -> Vec<&'static str> {
-    std::iter::once(MODERN).chain(LEGACY.into_iter().filter(|_| sessions)).collect()
+    std::iter::once(version::STATELESS).chain(version::SESSION.iter().copied().filter(|_| sessions)).collect()
 }
 
 /// Whether a message belongs to the session era: neither `_meta` nor the header names a newer version.
 pub(crate) fn is_of_session<'h>(envelope: &Envelope<'_>, header: impl FnOnce() -> Option<&'h str>) -> bool {
     let meta = envelope.params.meta.as_ref().and_then(|meta| meta.raw_version());
-    let old = |version: &str| is_legacy(version.trim_matches('"'));
-    meta != Some(MODERN_JSON) && meta.is_none_or(old) && header().is_none_or(old)
+    let old = |version: &str| version::is_session(version.trim_matches('"'));
+    meta.is_none_or(old) && header().is_none_or(old)
 }
 
 /// The largest `_meta`, and the largest `params` of `initialize`, in bytes. They describe a client, so a client that sends
@@ -77,11 +67,11 @@ impl<'de> Deserialize<'de> for Meta<'de> {
                         return Err(Error::custom(error));
                     }
                     let field = match &*name {
-                        "io.modelcontextprotocol/protocolVersion" => &mut meta.version,
-                        "io.modelcontextprotocol/clientCapabilities" => &mut meta.capabilities,
-                        "io.modelcontextprotocol/clientInfo" => &mut meta.client,
-                        "io.modelcontextprotocol/logLevel" => &mut meta.log_level,
-                        "progressToken" => &mut meta.progress_token,
+                        meta_key::PROTOCOL_VERSION => &mut meta.version,
+                        meta_key::CLIENT_CAPABILITIES => &mut meta.capabilities,
+                        meta_key::CLIENT_INFO => &mut meta.client,
+                        meta_key::LOG_LEVEL => &mut meta.log_level,
+                        meta_key::PROGRESS_TOKEN => &mut meta.progress_token,
                         _ => {
                             meta.others.insert(name, value);
                             continue;
@@ -115,21 +105,22 @@ impl<'a> Meta<'a> {
 
     /// The protocol version.
     pub(super) fn version(&self) -> Result<Cow<'a, str>, RpcError> {
-        let version = self.version.ok_or_else(|| missing("protocolVersion"))?;
-        string(version).ok_or_else(|| malformed("protocolVersion", "a string"))
+        let version = self.version.ok_or_else(|| missing(meta_key::PROTOCOL_VERSION))?;
+        string(version).ok_or_else(|| malformed(meta_key::PROTOCOL_VERSION, "a string"))
     }
 
     /// What the client can do. Only what this crate knows is kept, so that a client cannot fill the memory.
     pub(super) fn capabilities(&self) -> Result<Capabilities, RpcError> {
-        let raw = self.capabilities.ok_or_else(|| missing("clientCapabilities"))?;
-        let known = read_object(raw).ok_or_else(|| malformed("clientCapabilities", "an object of capabilities"))?;
+        let raw = self.capabilities.ok_or_else(|| missing(meta_key::CLIENT_CAPABILITIES))?;
+        let known =
+            read_object(raw).ok_or_else(|| malformed(meta_key::CLIENT_CAPABILITIES, "an object of capabilities"))?;
         Ok(KnownCapabilities::into(known))
     }
 
     /// The client's `clientInfo`, as JSON. Nothing depends on it, so its members are read when somebody wants them.
     pub(super) fn client(&self) -> Result<Option<&'a str>, RpcError> {
         match self.client.map(RawValue::get) {
-            Some(client) if !client.starts_with('{') => Err(malformed("clientInfo", "an object")),
+            Some(client) if !client.starts_with('{') => Err(malformed(meta_key::CLIENT_INFO, "an object")),
             client => Ok(client),
         }
     }
@@ -138,7 +129,7 @@ impl<'a> Meta<'a> {
     pub(super) fn log_level(&self) -> Result<Option<Level>, RpcError> {
         let level = self.log_level.map(|raw| serde_json::from_str(raw.get())).transpose();
         level.map_err(|_| {
-            malformed("logLevel", "one of debug, info, notice, warning, error, critical, alert, emergency")
+            malformed(meta_key::LOG_LEVEL, "one of debug, info, notice, warning, error, critical, alert, emergency")
         })
     }
 
@@ -202,10 +193,10 @@ pub(super) fn read_object<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Option<T
     raw.get().starts_with('{').then(|| serde_json::from_str(raw.get()).ok()).flatten()
 }
 
-fn missing(field: &str) -> RpcError {
-    RpcError::invalid_params(format!("`params._meta[\"io.modelcontextprotocol/{field}\"]` is missing"))
+fn missing(key: &str) -> RpcError {
+    RpcError::invalid_params(format!("`params._meta[\"{key}\"]` is missing"))
 }
 
-fn malformed(field: &str, expected: &str) -> RpcError {
-    RpcError::invalid_params(format!("`params._meta[\"io.modelcontextprotocol/{field}\"]` must be {expected}"))
+fn malformed(key: &str, expected: &str) -> RpcError {
+    RpcError::invalid_params(format!("`params._meta[\"{key}\"]` must be {expected}"))
 }

@@ -2,8 +2,8 @@
 //!
 //! One request goes in as bytes, an [`Dispatched`] comes out; how the bytes travel is the transport's matter.
 
-mod answer;
 mod dispatch;
+mod dispatched;
 mod envelope;
 mod error;
 mod input_response;
@@ -16,12 +16,12 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use answer::{Dispatched, Frame, Stream};
 #[cfg(any(feature = "stdio", feature = "ws", feature = "sse"))]
 pub(crate) use dispatch::is_about_session;
 pub(crate) use dispatch::{Http, RequestKey, admit_request, cancelled_request, dispatch, end_request};
-pub(crate) use envelope::{Envelope, batch};
+pub(crate) use dispatched::{Dispatched, Frame, Stream};
+pub(crate) use envelope::Envelope;
 pub(crate) use error::RpcError;
-pub(crate) use meta::{LEGACY, MODERN, is_of_session};
+pub(crate) use meta::is_of_session;
 pub(crate) use session::{Session, random_id};
 pub(crate) use write::{ReplyBody, RpcReply, error_reply};

@@ -2,15 +2,17 @@
 
 use serde_json::{Value, json};
 
+use crate::model::version::{V2025_03_26, V2025_06_18, V2025_11_25};
+
 /// The members that a version added to items, results and the server's info.
 const ADDED: [(&str, &str); 7] = [
-    ("structuredContent", "2025-06-18"),
-    ("outputSchema", "2025-06-18"),
-    ("title", "2025-06-18"),
-    ("icons", "2025-11-25"),
-    ("websiteUrl", "2025-11-25"),
-    ("execution", "2025-11-25"),
-    ("completions", "2025-03-26"),
+    ("structuredContent", V2025_06_18),
+    ("outputSchema", V2025_06_18),
+    ("title", V2025_06_18),
+    ("icons", V2025_11_25),
+    ("websiteUrl", V2025_11_25),
+    ("execution", V2025_11_25),
+    ("completions", V2025_03_26),
 ];
 
 /// Rewrites a result for a session of this version. Members of the author's values and schemas are not touched.
@@ -28,7 +30,7 @@ pub(super) fn in_words_of(version: &str, result: &mut Value) {
         for item in elements(result, list) {
             remove_added(item);
             elements(item, "arguments").for_each(remove_added);
-            if let Some(tool) = item.as_object_mut().filter(|_| list == "tools" && version < "2025-03-26") {
+            if let Some(tool) = item.as_object_mut().filter(|_| list == "tools" && version < V2025_03_26) {
                 tool.remove("annotations");
             }
         }
@@ -46,11 +48,11 @@ fn elements<'a>(of: &'a mut Value, list: &str) -> impl Iterator<Item = &'a mut V
 /// A block of a type that the version does not have becomes a text.
 fn rewrite_block(version: &str, block: &mut Value) {
     let text = match block["type"].as_str() {
-        Some("resource_link") if version < "2025-06-18" => {
+        Some("resource_link") if version < V2025_06_18 => {
             let name = block["title"].as_str().or(block["name"].as_str()).unwrap_or_default();
             format!("{name}: {}", block["uri"].as_str().unwrap_or_default())
         }
-        Some("audio") if version < "2025-03-26" => {
+        Some("audio") if version < V2025_03_26 => {
             format!(
                 "(audio of type {}, which this client cannot receive)",
                 block["mimeType"].as_str().unwrap_or_default()

@@ -11,6 +11,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use ring::rand::{SecureRandom, SystemRandom};
 use serde::Deserialize;
 use serde_json::{
@@ -20,22 +21,20 @@ use serde_json::{
 use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::{
-    Dispatched, Envelope, Http, LEGACY, RpcError,
+    Dispatched, Envelope, Http, RpcError,
     dispatch::dispatch,
-    envelope::RequestParams,
+    envelope::{RequestParams, batch},
     error::shortened,
     listen::change_notification,
     meta::{KnownCapabilities, MAX_META_LENGTH},
     older::in_words_of,
 };
 use crate::{
-    BoxFuture,
     ask::Question,
     auth::Principal,
-    call::{Capabilities, Era, Level, RequestInfo, SharedValues},
-    error::CallError,
-    lock,
-    model::Implementation,
+    error::{CallError, lock},
+    model::{Implementation, error_code, version},
+    request::{Capabilities, Era, Level, RequestInfo, SharedValues},
     rounds::SessionClient,
     server::{ChangeFilter, Engine, Listener, TargetKind},
 };
@@ -156,6 +155,14 @@ impl Session {
         self.state().client.as_ref().map(|client| client.version)
     }
 
+    /// The messages of a batch, which only one version has.
+    pub(crate) fn batch(&self, body: &Bytes) -> Result<Vec<Bytes>, &'static str> {
+        if self.version() != Some(version::V2025_03_26) {
+            return Err("batches are only in protocol version 2025-03-26: send one message per request");
+        }
+        batch(body, self.engine.limits().message_values).ok_or("a batch is an array of 1 to 100 messages")
+    }
+
     /// Takes a message of the client.
     pub(crate) fn receive(self: &Arc<Self>, body: &Bytes, envelope: Envelope<'_>, http: Http) -> Dispatched {
         match (envelope.method.as_deref(), envelope.id) {
@@ -170,10 +177,10 @@ impl Session {
     /// The result of a method that is about the session itself.
     pub(super) fn answer(&self, method: SessionMethod, params: &RequestParams<'_>) -> Result<Value, RpcError> {
         match method {
-            SessionMethod::Initialize => return self.initialize(params.raw.unwrap_or("{}")),
+            SessionMethod::Initialize => return self.initialize(params.whole()),
             SessionMethod::Ping => {}
             _ if self.version().is_none() => return Err(not_begun()),
-            SessionMethod::SetLevel => self.state().level = level(params.raw.unwrap_or("{}"))?,
+            SessionMethod::SetLevel => self.state().level = level(params.whole())?,
             SessionMethod::Subscribe if self.is_for_one_request => {
                 return Err(RpcError::invalid_request("this server keeps no sessions, so it cannot announce changes"));
             }
@@ -213,12 +220,16 @@ impl Session {
                 shortened(&error.to_string())
             ))
         })?;
-        let version = LEGACY.into_iter().find(|version| *version == params.protocol_version).unwrap_or(LEGACY[0]);
+        let version = version::SESSION
+            .iter()
+            .copied()
+            .find(|version| *version == params.protocol_version)
+            .unwrap_or(version::SESSION[0]);
         let info = serde_json::to_vec(&without_pictures(params.client_info)).ok().map(Bytes::from);
         state.client = Some(Introduction { version, capabilities: params.capabilities.into(), info });
         let engine = &self.engine;
         let mut result =
-            json!({ "protocolVersion": version, "capabilities": engine.capabilities, "serverInfo": engine.info });
+            json!({ "protocolVersion": version, "capabilities": engine.capabilities(), "serverInfo": engine.info() });
         if self.is_for_one_request {
             for capability in result["capabilities"].as_object_mut().into_iter().flat_map(Map::values_mut) {
                 capability.as_object_mut().into_iter().for_each(|flags| {
@@ -226,8 +237,8 @@ impl Session {
                 });
             }
         }
-        if let Some(instructions) = &engine.instructions {
-            result["instructions"] = instructions.as_str().into();
+        if let Some(instructions) = engine.instructions() {
+            result["instructions"] = instructions.into();
         }
         in_words_of(version, &mut result);
         Ok(result)
@@ -336,7 +347,7 @@ impl Session {
 pub(super) struct CallPeer {
     session: Arc<Session>,
     version: &'static str,
-    /// The stream of the call, whichever task asks.
+    /// The stream of the call, whichever of its futures asks.
     to_stream: mpsc::UnboundedSender<Bytes>,
 }
 
@@ -362,15 +373,16 @@ impl SessionClient for CallPeer {
             // same wave are out.
             tokio::task::yield_now().await;
             // As long as the state of a stateless call is valid: an answer that never comes must not keep the call.
-            let longest = self.session.engine.options.state.ttl;
+            let longest = self.session.engine.state_ttl();
             let Ok(answer) = tokio::time::timeout(longest, answer).await else {
                 let message = format!("the client did not answer `{key}` in time (limit {} s)", longest.as_secs());
                 return Err(CallError::new(message));
             };
             match answer {
                 Ok(Ok(answer)) => Ok(answer),
-                // The user rejected it.
-                Ok(Err(RpcError { code: -1, .. })) => Ok(to_raw_value(&json!({ "action": "decline" }))?),
+                Ok(Err(RpcError { code: error_code::USER_REJECTED, .. })) => {
+                    Ok(to_raw_value(&json!({ "action": "decline" }))?)
+                }
                 Ok(Err(RpcError { code, message, .. })) => {
                     Err(CallError::unanswered(key, format_args!("{} ({code})", shortened(&message))))
                 }

@@ -4,11 +4,11 @@ use std::{mem, sync::Arc};
 
 use bytes::Bytes;
 use http::StatusCode;
-use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json, value::RawValue};
 
 use super::{
-    LEGACY, RpcError,
+    RpcError,
     error::{SeenFailure, failure, incident},
     meta::supported,
     older::in_words_of,
@@ -16,18 +16,17 @@ use super::{
 };
 use crate::{
     ask::Question,
-    call::{AfterReply, Emitted, Era, ProgressToken, RequestInfo, Utf8Bytes},
+    call::{AfterReply, Emitted, Utf8Bytes},
     error::Failed,
-    item::Output,
-    model::{CallToolResult, ContentBlock, ResultType},
-    server::{CacheHints, CacheScope, Engine, Page, Refusal, ReplySubject, TargetKind},
+    model::{
+        CacheScope, CallToolResult, ContentBlock, ResultType, error_code,
+        meta_key::{self, SUBSCRIPTION_ID},
+        version,
+    },
+    reply::Output,
+    request::{Era, ProgressToken},
+    server::{CacheHints, Engine, Page, Refusal, ReplySubject, TargetKind},
 };
-
-/// The key of the `_meta` of every result under which the server says who it is.
-const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
-
-/// The key under which the messages of a subscription name it.
-const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// The final message of a request.
 #[derive(Debug)]
@@ -70,6 +69,30 @@ impl RpcReply {
     /// The message, and what to drop when a copy of it has been sent.
     pub(crate) fn into_parts(self) -> (ReplyBody, Option<AfterReply>) {
         (self.body, self.after)
+    }
+}
+
+/// A reply without its id: it can be stored, and be sent to another request.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct StoredReply {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    result: Option<Box<RawValue>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    error: Option<Box<RawValue>>,
+}
+
+impl StoredReply {
+    /// The reply to the request with that id, as JSON.
+    #[cfg_attr(not(test), expect(dead_code, reason = "no call outlives its request yet"))]
+    pub(crate) fn reply(&self, id: &str) -> Bytes {
+        let mut out = head(id, 256);
+        for (member, json) in [(",\"result\":", &self.result), (",\"error\":", &self.error)] {
+            let Some(json) = json else { continue };
+            out.extend_from_slice(member.as_bytes());
+            out.extend_from_slice(json.get().as_bytes());
+        }
+        out.push(b'}');
+        out.into()
     }
 }
 
@@ -121,7 +144,7 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn new(engine: &Arc<Engine>, id: Utf8Bytes, session: Option<&Session>) -> Self {
         let era = if session.is_some() { Era::Session } else { Era::Stateless };
-        let older = session.and_then(Session::version).filter(|version| *version != LEGACY[0]);
+        let older = session.and_then(Session::version).filter(|version| *version != version::SESSION[0]);
         Self { engine: Arc::clone(engine), id, era, older }
     }
 
@@ -131,7 +154,7 @@ impl Writer {
             Output::Tool(result) => self.tool(*result),
             Output::Prompt(mut result) => {
                 result.result_type = self.result_type(result.result_type);
-                let has_server = self.add_server(result.meta.as_deref_mut());
+                let has_server = self.add_server(result.meta.as_mut());
                 self.serialized(&result, has_server)
             }
             Output::Stream(_) => unreachable!("a call runs its stream before it is over"),
@@ -159,7 +182,7 @@ impl Writer {
         result.result_type = self.result_type(result.result_type);
         let is_simple = result.structured_content.is_none() || self.older.is_none();
         let Some(text) = only_text(&result).filter(|_| is_simple) else {
-            let has_server = self.add_server(result.meta.as_deref_mut());
+            let has_server = self.add_server(result.meta.as_mut());
             return self.serialized(&result, has_server);
         };
         let mut out = self.result_head(256 + text.len());
@@ -188,7 +211,7 @@ impl Writer {
             SeenFailure::Text(error) | SeenFailure::Error(error) => error,
         };
         // An error of the author's code says nothing about the request, so it does not choose the status.
-        let is_refused = self.era == Era::Stateless && error.code == RpcError::MISSING_CAPABILITY;
+        let is_refused = self.era == Era::Stateless && error.code == error_code::MISSING_CAPABILITY;
         let status = if is_refused { StatusCode::BAD_REQUEST } else { StatusCode::OK };
         RpcReply { status, ..self.error(error) }
     }
@@ -203,21 +226,20 @@ impl Writer {
             Refusal::InsufficientScope(_) => Some("its caller lacks a scope"),
             _ => None,
         };
-        if let Some((reason, times)) =
-            probed.and_then(|reason| Some((reason, self.engine.refusals.due(reason.into())?)))
+        if let Some((reason, times)) = probed.and_then(|reason| Some((reason, self.engine.refusal_due(reason.into())?)))
         {
             tracing::warn!(times, "refused a request: {reason}");
         }
         let stateless = |status| (self.era == Era::Stateless).then_some(status);
         let (status, scopes) = match &refusal {
-            Refusal::BadArguments { kind: TargetKind::Tool, bad } if !self.engine.options.strict_arguments => {
+            Refusal::BadArguments { kind: TargetKind::Tool, bad } if !self.engine.is_strict() => {
                 return self.tool_error(bad.to_string());
             }
             Refusal::Full(full) => (stateless(full.status()), Vec::new()),
             Refusal::Stopping => (stateless(StatusCode::SERVICE_UNAVAILABLE), Vec::new()),
             Refusal::Expired => (stateless(StatusCode::UNAUTHORIZED), Vec::new()),
             // Clients of both eras ask their user for more. Where they cannot, some of them end at such a status.
-            Refusal::InsufficientScope(scopes) if self.engine.options.can_step_up() => {
+            Refusal::InsufficientScope(scopes) if self.engine.can_step_up() => {
                 (Some(StatusCode::FORBIDDEN), scopes.clone())
             }
             Refusal::InsufficientScope(_) => (Some(StatusCode::OK), Vec::new()),
@@ -226,7 +248,7 @@ impl Writer {
         let is_resource = matches!(refusal, Refusal::Unknown { kind: TargetKind::Resource, .. });
         let mut error = RpcError::from(refusal);
         if is_resource && self.era == Era::Session {
-            error.code = RpcError::RESOURCE_NOT_FOUND;
+            error.code = error_code::RESOURCE_NOT_FOUND;
         }
         let reply = self.error(error);
         RpcReply { status: status.unwrap_or(reply.status), scopes, ..reply }
@@ -271,9 +293,9 @@ impl Writer {
         if self.era == Era::Stateless {
             // The next request may find other gates open.
             let default = if page.is_gated { CacheHints::CONTENTS } else { CacheHints::LISTS };
-            let hints = self.engine.options.list_hints.unwrap_or(default);
+            let hints = self.engine.list_hints().unwrap_or(&default);
             tail = format!(",\"ttlMs\":{},\"cacheScope\":", hints.ttl_ms).into_bytes();
-            json(&mut tail, &if page.is_gated { CacheScope::Private } else { hints.scope });
+            json(&mut tail, if page.is_gated { &CacheScope::Private } else { &hints.scope });
         }
         self.end_result(&mut tail, false);
         let list = [self.result_head(64).into(), page.members, tail.into()];
@@ -282,15 +304,15 @@ impl Writer {
 
     pub(super) fn discovered(&self) -> RpcReply {
         let engine = &self.engine;
-        let hints = engine.options.list_hints.unwrap_or(CacheHints::LISTS);
+        let hints = engine.list_hints().unwrap_or(&CacheHints::LISTS);
         let mut result = json!({
-            "supportedVersions": supported(engine.options.sessions),
-            "capabilities": engine.capabilities,
+            "supportedVersions": supported(engine.has_sessions()),
+            "capabilities": engine.capabilities(),
             "ttlMs": hints.ttl_ms,
             "cacheScope": hints.scope,
         });
-        if let Some(instructions) = &engine.instructions {
-            result["instructions"] = instructions.as_str().into();
+        if let Some(instructions) = engine.instructions() {
+            result["instructions"] = instructions.into();
         }
         self.result(result)
     }
@@ -299,10 +321,10 @@ impl Writer {
     pub(super) fn unsubscribed(&self) -> RpcReply {
         let mut out = self.result_head(256);
         // The id as it was sent: a number may be too large for any type of ours.
-        for part in [r#""_meta":{""#, SUBSCRIPTION, r#"":"#, &self.id, r#",""#, SERVER_INFO, r#"":"#] {
+        for part in [r#""_meta":{""#, SUBSCRIPTION_ID, r#"":"#, &self.id, r#",""#, meta_key::SERVER_INFO, r#"":"#] {
             out.extend_from_slice(part.as_bytes());
         }
-        out.extend_from_slice(self.engine.info_json.get().as_bytes());
+        out.extend_from_slice(self.engine.info_json().get().as_bytes());
         out.push(b'}');
         self.end(out, true)
     }
@@ -316,7 +338,7 @@ impl Writer {
         }
         let id = &*self.id;
         Bytes::from(format!(
-            "{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":{params}\"_meta\":{{\"{SUBSCRIPTION}\":{id}}}}}}}"
+            "{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":{params}\"_meta\":{{\"{SUBSCRIPTION_ID}\":{id}}}}}}}"
         ))
     }
 
@@ -343,7 +365,7 @@ impl Writer {
         if let Err(error) = written {
             let incident = incident();
             tracing::error!(%error, id = incident, "a result could not be written as JSON");
-            return error_reply(Some(&self.id), &RpcError::internal(&incident));
+            return self.error(RpcError::internal(&incident));
         }
         out.pop();
         self.end(out, has_server)
@@ -351,13 +373,13 @@ impl Writer {
 
     /// Only the stateless era has types of results.
     fn result_type(&self, given: Option<ResultType>) -> Option<ResultType> {
-        (self.era == Era::Stateless).then(|| given.unwrap_or(ResultType::COMPLETE))
+        (self.era == Era::Stateless).then(|| given.unwrap_or(ResultType::Complete))
     }
 
     /// Adds the server to the `_meta` of a result that has one; `false` if it has none.
     fn add_server(&self, meta: Option<&mut Map<String, Value>>) -> bool {
         if let (Era::Stateless, Some(meta)) = (self.era, meta) {
-            meta.entry(SERVER_INFO).or_insert_with(|| json!(self.engine.info_json));
+            meta.entry(meta_key::SERVER_INFO).or_insert_with(|| json!(self.engine.info_json()));
             return true;
         }
         false
@@ -383,7 +405,7 @@ impl Writer {
     fn end_result(&self, out: &mut Vec<u8>, has_server: bool) {
         if self.era == Era::Stateless && !has_server {
             let comma = if out.ends_with(b"{") { "" } else { "," };
-            for part in [comma, "\"_meta\":{\"", SERVER_INFO, "\":", self.engine.info_json.get(), "}"] {
+            for part in [comma, "\"_meta\":{\"", meta_key::SERVER_INFO, "\":", self.engine.info_json().get(), "}"] {
                 out.extend_from_slice(part.as_bytes());
             }
         }
@@ -401,11 +423,13 @@ fn head(id: &str, capacity: usize) -> Vec<u8> {
 /// The text of a result that has nothing else to say, but for structured content.
 fn only_text(result: &CallToolResult) -> Option<&str> {
     let [ContentBlock::Text(block)] = &*result.content else { return None };
-    let plain = result.result_type.as_ref().is_none_or(|result_type| *result_type == ResultType::COMPLETE)
+    let plain = result.result_type.as_ref().is_none_or(|result_type| *result_type == ResultType::Complete)
         && result.is_error == Some(false)
         && result.meta.is_none()
+        && result.other.is_empty()
         && block.meta.is_none()
-        && block.annotations.is_none();
+        && block.annotations.is_none()
+        && block.other.is_empty();
     plain.then_some(&block.text)
 }
 
@@ -435,7 +459,7 @@ fn error_body(id: &str, code: i32, error: &RpcError) -> ReplyBody {
 }
 
 /// What a call emits, as a notification.
-pub(super) fn notification(emitted: &Emitted, request: &RequestInfo) -> Bytes {
+pub(super) fn notification(emitted: &Emitted, token: Option<&ProgressToken>) -> Bytes {
     #[derive(Serialize)]
     struct EmittedMessage<'a> {
         jsonrpc: &'static str,
@@ -451,7 +475,7 @@ pub(super) fn notification(emitted: &Emitted, request: &RequestInfo) -> Bytes {
         emitted: &'a Emitted,
     }
     let (method, progress_token) = match emitted {
-        Emitted::Progress { .. } => ("notifications/progress", request.progress_token.as_ref()),
+        Emitted::Progress { .. } => ("notifications/progress", token),
         Emitted::Log { .. } => ("notifications/message", None),
     };
     let params = EmittedParams { progress_token, emitted };
@@ -483,6 +507,26 @@ mod tests {
     }
 
     #[test]
+    fn a_stored_reply_is_the_same_to_another_request() {
+        let engine = Server::new("test", "1").build().expect("a server").0;
+        let replies = |id: &'static str| {
+            let writer = Writer::new(&engine, id.into(), None);
+            let mut wide = CallToolResult::success(vec![ContentBlock::text("a \"quote\"")]);
+            wide.structured_content = Some(json!({ "number": 1e21 }));
+            let refused = RpcError::invalid_request("no");
+            [writer.tool(wide), writer.tool_error("sold out"), writer.discovered(), writer.error(refused)]
+                .map(|reply| reply.into_body().whole())
+        };
+        for (reply, other) in replies("\"seven\"").iter().zip(replies("1")) {
+            let stored: StoredReply = serde_json::from_slice(reply).expect("a reply");
+            let stored = serde_json::to_string(&stored).expect("JSON");
+            assert!(!stored.contains("seven"), "{stored}");
+            let stored: StoredReply = serde_json::from_str(&stored).expect("it can be read");
+            assert_eq!(stored.reply("1"), other);
+        }
+    }
+
+    #[test]
     fn progress_is_written_as_the_serializer_would() {
         for (token, progress, total, message) in [
             (json!(1), 1.0, None, None),
@@ -492,10 +536,9 @@ mod tests {
             let mut params = json!({ "progressToken": token, "progress": progress });
             params.as_object_mut().unwrap().extend(total.map(|total| ("total".to_owned(), json!(total))));
             params.as_object_mut().unwrap().extend(message.map(|message| ("message".to_owned(), json!(message))));
-            let progress_token = serde_json::from_value(token).unwrap();
-            let request = RequestInfo { progress_token, ..RequestInfo::default() };
-            let written =
-                notification(&Emitted::Progress { progress, total, message: message.map(Into::into) }, &request);
+            let token: ProgressToken = serde_json::from_value(token).unwrap();
+            let emitted = Emitted::Progress { progress, total, message: message.map(Into::into) };
+            let written = notification(&emitted, Some(&token));
             assert_eq!(
                 written,
                 json!({ "jsonrpc": "2.0", "method": "notifications/progress", "params": params }).to_string()
@@ -507,7 +550,7 @@ mod tests {
     fn anything_else_is_left_to_the_serializer() {
         let text = || vec![ContentBlock::text("x")];
         let mut with_meta = CallToolResult::success(text());
-        with_meta.meta = Some(crate::model::MetaObject::default());
+        with_meta.meta = Some(crate::model::JsonObject::default());
         let others = [with_meta, CallToolResult::error(text()), CallToolResult::success([text(), text()].concat())];
         for result in &others {
             assert_eq!(only_text(result), None, "{result:?}");

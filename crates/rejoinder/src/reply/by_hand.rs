@@ -2,8 +2,8 @@ use serde::Serialize;
 
 use crate::{
     ask::{Ask, NextRound},
-    call::round_trip,
-    error::{CallError, Halt},
+    call::{Halt, round_trip},
+    error::CallError,
 };
 
 /// What a function that makes its rounds by hand returns: the result, or what leads to the next round.

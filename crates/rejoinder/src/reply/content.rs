@@ -1,13 +1,13 @@
 use std::fmt::Display;
 
+use crate::model::{AudioContent, CallToolResult, ContentBlock, ImageContent};
 use base64::{Engine, engine::general_purpose::STANDARD};
-use rmcp::model::{AudioContent, CallToolResult, ContentBlock, ImageContent};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 
-use super::{IntoToolResult, finite::to_finite_value, tool::structured};
-use crate::{error::CallError, schema::OutputSchema};
+use super::{IntoToolResult, OutputSchema, finite::to_finite_value, tool::structured};
+use crate::error::CallError;
 
 /// A structured result: `structuredContent` with a matching `outputSchema`, and the same as text for old clients.
 ///

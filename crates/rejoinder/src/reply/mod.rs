@@ -15,6 +15,8 @@ macro_rules! becomes {
 mod by_hand;
 mod content;
 mod finite;
+mod output;
+mod output_schema;
 mod prompt;
 mod resource;
 mod stream;
@@ -23,6 +25,10 @@ mod tool;
 pub use by_hand::Reply;
 pub(crate) use content::Structured;
 pub use content::{Audio, Image, Json, Text};
+#[doc(hidden)]
+pub use output::Output;
+pub(crate) use output::{FunctionRun, OutputStream};
+pub use output_schema::OutputSchema;
 pub use prompt::IntoPromptResult;
 pub(crate) use resource::ResourceBody;
 pub use resource::{Blob, IntoResourceContents};
@@ -31,13 +37,9 @@ pub use tool::IntoToolResult;
 
 use std::borrow::Cow;
 
-use rmcp::model::{CallToolResult, GetPromptResult};
+use crate::model::{CallToolResult, GetPromptResult};
 
-pub use crate::schema::OutputSchema;
-use crate::{
-    error::{CallError, Halt},
-    item::Output,
-};
+use crate::{call::Halt, error::CallError};
 
 /// What the `Err` of a function's result may be: a [`CallError`], a text, or an error of your own that says what the client
 /// sees.

@@ -1,9 +1,7 @@
-use rmcp::model::{ContentBlock, GetPromptResult, PromptMessage, Role};
+use crate::model::{ContentBlock, GetPromptResult, PromptMessage, Role};
 
-use crate::{
-    error::{CallError, Halt},
-    item::Output,
-};
+use super::Output;
+use crate::{call::Halt, error::CallError};
 
 /// What a prompt may return: text or content as one message of the user, messages, or the whole result.
 #[diagnostic::on_unimplemented(

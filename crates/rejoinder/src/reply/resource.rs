@@ -1,11 +1,8 @@
+use crate::model::ResourceContents;
 use base64::{Engine, engine::general_purpose::STANDARD};
-use rmcp::model::ResourceContents;
 
-use super::{Json, Structured};
-use crate::{
-    error::{CallError, Halt},
-    item::Output,
-};
+use super::{Json, Output, Structured};
+use crate::{call::Halt, error::CallError};
 
 /// What a resource holds, without its URI.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,9 +23,9 @@ impl ResourceBody {
     pub fn into_contents(self, uri: &str, mime_type: Option<&str>) -> Vec<ResourceContents> {
         let (contents, fallback) = match self {
             Self::Contents(contents) => return contents,
-            Self::Text(text) => (ResourceContents::text(text, uri), "text/plain"),
-            Self::Json(text) => (ResourceContents::text(text, uri), "application/json"),
-            Self::Bytes(bytes) => (ResourceContents::blob(STANDARD.encode(bytes), uri), "application/octet-stream"),
+            Self::Text(text) => (ResourceContents::text(uri, text), "text/plain"),
+            Self::Json(text) => (ResourceContents::text(uri, text), "application/json"),
+            Self::Bytes(bytes) => (ResourceContents::blob(uri, STANDARD.encode(bytes)), "application/octet-stream"),
         };
         vec![contents.with_mime_type(mime_type.unwrap_or(fallback))]
     }

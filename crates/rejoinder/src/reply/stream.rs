@@ -6,16 +6,16 @@ use std::{
     task::{Context, Poll},
 };
 
+use crate::model::{CallToolResult, ContentBlock};
 use futures_util::{Stream, StreamExt, TryStreamExt};
-use rmcp::model::{CallToolResult, ContentBlock};
 
-use super::{IntoCallError, IntoToolResult, Json, Structured, Text, finite::to_finite_value};
+use super::{
+    IntoCallError, IntoToolResult, Json, Output, OutputSchema, OutputStream, Structured, Text, finite::to_finite_value,
+};
 use crate::{
     auth::{Budget, Held},
-    call::{Call, Emitted},
-    error::{CallError, Halt},
-    item::{Output, OutputStream},
-    schema::OutputSchema,
+    call::{Call, Emitted, Halt},
+    error::CallError,
 };
 
 /// What a tool returns that has something to show while it works: each item is sent as a progress notification, at once.
@@ -142,8 +142,8 @@ impl<T: StreamItem> ToolStream<T> {
 
 impl<T, R> ToolStream<T, R> {
     /// How many items there will be, for clients that show it.
-    pub fn total(mut self, items: usize) -> Self {
-        self.total = Some(items as u64);
+    pub fn total(mut self, items: impl TryInto<u64>) -> Self {
+        self.total = items.try_into().ok();
         self
     }
 }
@@ -162,7 +162,7 @@ impl<T: StreamItem, R: IntoToolResult> ToolStream<T, R> {
                 call.outbox().send(Emitted::Progress { progress: sent, total, message: Some(message) }).await;
             } else if sent % 64.0 == 0.0 {
                 // Nothing slows such a stream down, so it lets others run. (`consume_budget` would leave no budget to what
-                // watches the connection in the same task.)
+                // watches the connection in the same future.)
                 tokio::task::yield_now().await;
             }
         }
@@ -259,7 +259,9 @@ impl IntoToolResult for JoinedTexts {
 /// A stream of such items.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a `Stream` of `{T}`",
-    label = "make one of a list with `futures_util::stream::iter(..)`, and of other items with `.map(..)`"
+    label = "make one of a list with `futures_util::stream::iter(..)`, and of other items with `.map(..)`",
+    note = "`ToolStream::new` takes a stream of items, and `ToolStream::try_new` one of `Result`s",
+    note = "the receiver of a channel is one in a wrapper, such as `tokio_stream::wrappers::ReceiverStream`"
 )]
 pub trait StreamOf<T>: Stream<Item = T> {}
 

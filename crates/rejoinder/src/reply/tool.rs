@@ -1,14 +1,10 @@
 use std::borrow::Cow;
 
-use rmcp::model::{CallToolResult, ContentBlock, EmbeddedResource, Resource};
+use crate::model::{CallToolResult, ContentBlock, EmbeddedResource, Resource};
 use serde_json::Value;
 
-use super::{Audio, Image, finite::to_finite_value};
-use crate::{
-    error::{CallError, Halt},
-    item::Output,
-    schema::OutputSchema,
-};
+use super::{Audio, Image, Output, OutputSchema, finite::to_finite_value};
+use crate::{call::Halt, error::CallError};
 
 /// What a tool may return.
 ///

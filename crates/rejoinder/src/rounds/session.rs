@@ -2,11 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use futures_util::future::try_join_all;
+use futures_util::future::{BoxFuture, try_join_all};
 use serde_json::value::RawValue;
 
 use crate::{
-    BoxFuture,
     ask::Question,
     auth::{Budget, Principal},
     call::{CallRecord, Carrier, Parked},

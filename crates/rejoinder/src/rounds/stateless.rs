@@ -6,11 +6,11 @@ use std::{
     time::SystemTime,
 };
 
+use futures_util::future::BoxFuture;
 use serde_json::value::RawValue;
 
 use super::seal::{Binding, Opened, Seal, StateRefusal};
 use crate::{
-    BoxFuture,
     ask::Question,
     auth::Principal,
     call::{CallRecord, Carrier, Parked, Utf8Bytes},

@@ -8,8 +8,7 @@ use schemars::{
 };
 use serde_json::{Map, Value, json};
 
-use super::variants::Variants;
-use crate::form::Number;
+use super::{Number, variants::Variants};
 
 /// Cleans the schema of what a client sends.
 ///
@@ -21,12 +20,12 @@ use crate::form::Number;
 /// * An optional property is not a union with `null`, because many clients refuse type unions.
 /// * An enum without data is one `enum`, even if its variants have descriptions.
 /// * A schema that allows anything is `{}` instead of `true`.
-pub(super) fn clean_input(schema: &mut Value, enums: &[Variants]) {
+pub(crate) fn clean_input(schema: &mut Value, enums: &[Variants]) {
     transform(schema, &mut Clean { input: Some(enums) });
 }
 
 /// Cleans the schema of what a server sends, as [`clean_input`] does, but keeps `null`: clients check results against it.
-pub(super) fn clean_output(schema: &mut Value) {
+pub(crate) fn clean_output(schema: &mut Value) {
     transform(schema, &mut Clean { input: None });
     drop_number_formats(schema);
 }
@@ -100,7 +99,7 @@ fn describe_items(object: &mut Map<String, Value>) {
 }
 
 /// Removes the `format` of numbers (`int64`, `uint8`, `double`, ..): it is not a format of JSON Schema. The bounds stay.
-pub(super) fn drop_number_formats(schema: &mut Value) {
+pub(crate) fn drop_number_formats(schema: &mut Value) {
     let drop_format = |schema: &mut Schema| {
         if let Some(object) = schema.as_object_mut()
             && object.get("format").and_then(Value::as_str).and_then(Number::bounds_of).is_some()
@@ -116,7 +115,7 @@ fn is_null(schema: &Value) -> bool {
 }
 
 /// `T` or `null` becomes `T`.
-pub(super) fn without_null(schema: &mut Value) {
+pub(crate) fn without_null(schema: &mut Value) {
     let Value::Object(object) = schema else { return };
     if let Some(Value::Array(kinds)) = object.get_mut("type") {
         kinds.retain(|kind| kind != "null");

@@ -16,14 +16,14 @@ impl Default for Types {
 }
 
 impl Types {
-    pub(super) const NONE: Self = Self(0);
-    pub(super) const NULL: Self = Self(1);
+    pub(crate) const NONE: Self = Self(0);
+    pub(crate) const NULL: Self = Self(1);
     const BOOLEAN: Self = Self(1 << 1);
     const INTEGER: Self = Self(1 << 2);
     const REAL: Self = Self(1 << 3);
-    pub(super) const STRING: Self = Self(1 << 4);
+    pub(crate) const STRING: Self = Self(1 << 4);
     const ARRAY: Self = Self(1 << 5);
-    pub(super) const OBJECT: Self = Self(1 << 6);
+    pub(crate) const OBJECT: Self = Self(1 << 6);
 
     pub(crate) fn named(name: &str) -> Option<Self> {
         Some(match name {
@@ -38,7 +38,7 @@ impl Types {
         })
     }
 
-    pub(super) fn of(value: &Value) -> Self {
+    pub(crate) fn of(value: &Value) -> Self {
         match value {
             Value::Null => Self::NULL,
             Value::Bool(_) => Self::BOOLEAN,
@@ -50,15 +50,15 @@ impl Types {
         }
     }
 
-    pub(super) fn or(self, other: Self) -> Self {
+    pub(crate) fn or(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    pub(super) fn and(self, other: Self) -> Self {
+    pub(crate) fn and(self, other: Self) -> Self {
         Self(self.0 & other.0)
     }
 
-    pub(super) fn meet(self, other: Self) -> bool {
+    pub(crate) fn meet(self, other: Self) -> bool {
         self.and(other) != Self::NONE
     }
 

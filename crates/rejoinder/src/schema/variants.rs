@@ -14,13 +14,13 @@ use serde::{
 };
 
 /// The names of an enum's variants.
-pub(super) type Variants = &'static [&'static str];
+pub(crate) type Variants = &'static [&'static str];
 
 /// How many structs inside each other are searched.
 const DEEPEST: usize = 3;
 
 /// The enums that `T` is, or contains in an `Option`, a list or the fields of structs.
-pub(super) fn variants_in<T: DeserializeOwned>() -> Vec<Variants> {
+pub(crate) fn variants_in<T: DeserializeOwned>() -> Vec<Variants> {
     fn search<T: DeserializeOwned>(path: &mut Vec<usize>, enums: &mut Vec<Variants>) {
         match T::deserialize(VariantProbe(path)) {
             Err(Found::Enum(variants)) => enums.push(variants),

@@ -3,13 +3,16 @@ use std::{
     time::Duration,
 };
 
+use futures_util::future::BoxFuture;
 use serde_json::{json, value::to_raw_value};
+use tokio_util::sync::CancellationToken;
 
 use super::{
     BuildError, BuildProblem, CacheHints, Limits, ServerHandle, TargetKind,
-    engine::{Engine, tracker},
+    engine::{Activity, Engine, Offer, Settings, tracker},
+    http,
     lifecycle::{Lifecycle, boxed, step},
-    middleware::{Next, OperationRequest, OperationResult},
+    middleware::{Next, OperationFuture, OperationRequest, OperationResult},
     options::{Callback, ServerOptions},
     registry::AnyItem,
     subscriptions::Hub,
@@ -17,17 +20,34 @@ use super::{
     wiring::WiringCheck,
 };
 use crate::{
-    BoxError, BoxFuture,
+    argument::UnknownArguments,
     auth::Principal,
-    call::{Dependencies, RecordRules, RequestInfo, ServerTasks, UnknownArguments},
-    error::CallError,
-    http,
-    inject::TaskOutput,
+    call::{Dependencies, RecordRules, ServerBackground, WorkFuture, WorkOutput},
+    error::{BoxError, CallError},
+    inject::SharedService,
     item::{Prompt, Resource, Tool},
     model::{Implementation, ServerCapabilities},
-    rounds::seal::Seal,
-    state::StatePolicy,
+    request::RequestInfo,
+    rounds::seal::{Seal, StatePolicy},
 };
+
+instead!(
+    GatesOfServer for Server,
+    "a gate is of items: `#[tool(enabled = gate)]`, or `.tools(tools![name].enabled::<gate>())`",
+    "not a method of `Server`": enabled
+);
+
+instead!(
+    LayersOfServer for Server,
+    "a `Server` takes functions around its operations, `.middleware(..)`; tower layers are for `.build()?.into_service()`",
+    "not a method of `Server`": layer route with_state
+);
+
+instead!(
+    HandleOfServer for Server,
+    "a server that is built has a handle, `.build()?.handle()`, and a function takes one as a parameter, `server: ServerHandle`",
+    "not a method of `Server`": handle add_tools gates_changed
+);
 
 /// A function that the server calls when it starts or stops.
 #[diagnostic::on_unimplemented(
@@ -65,7 +85,7 @@ impl<T, E: Into<CallError>, F: Future<Output = Result<T, E>>> MakesService<T> fo
 /// A list of tools, prompts or resources.
 #[diagnostic::on_unimplemented(
     message = "this is not a list of `{I}`s",
-    label = "write `tools![name]`, `prompts![name]` or `resources![name]`"
+    label = "write `.tools(tools![name])`, `.prompts(prompts![name])` or `.resources(resources![name])`"
 )]
 pub trait ItemList<I> {
     /// Each of them.
@@ -78,6 +98,16 @@ impl<I, L: IntoIterator<Item = I>> ItemList<I> for L {
         self.into_iter()
     }
 }
+
+/// Names, such as `["read", "write"]`.
+#[diagnostic::on_unimplemented(
+    message = "these are several names: write a list, `[\"name\"]`",
+    label = "not a list of names"
+)]
+pub trait Names<N>: IntoIterator<Item = N> {}
+
+#[diagnostic::do_not_recommend]
+impl<N, L: IntoIterator<Item = N>> Names<N> for L {}
 
 /// Describes an MCP server: what it offers, and its settings.
 ///
@@ -184,7 +214,7 @@ impl Server {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn provide<T: Send + Sync + 'static>(self, service: T) -> Self {
+    pub fn provide<T: SharedService>(self, service: T) -> Self {
         self.provide_arc(Arc::new(service))
     }
 
@@ -217,7 +247,7 @@ impl Server {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn provide_arc<T: ?Sized + Send + Sync + 'static>(mut self, service: Arc<T>) -> Self {
+    pub fn provide_arc<T: ?Sized + SharedService>(mut self, service: Arc<T>) -> Self {
         self.dependencies.insert(service);
         self
     }
@@ -306,8 +336,8 @@ impl Server {
     /// ```
     pub fn on_start<F, R>(mut self, run: impl StartFn<F> + Send + 'static) -> Self
     where
-        F: Future<Output = R> + Send + 'static,
-        R: TaskOutput<Value = ()>,
+        F: WorkFuture<R> + Send + 'static,
+        R: WorkOutput<Value = ()>,
     {
         self.lifecycle.on_start("`on_start`".to_owned(), |_| true, step(run));
         self
@@ -344,8 +374,8 @@ impl Server {
     /// ```
     pub fn on_stop<F, R>(mut self, run: impl StartFn<F> + Send + 'static) -> Self
     where
-        F: Future<Output = R> + Send + 'static,
-        R: TaskOutput<Value = ()>,
+        F: WorkFuture<R> + Send + 'static,
+        R: WorkOutput<Value = ()>,
     {
         self.lifecycle.on_stop(step(run));
         self
@@ -433,7 +463,7 @@ impl Server {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn allow_tools<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
+    pub fn allow_tools<N: Into<String>>(self, names: impl Names<N>) -> Self {
         self.filter_tools(FilterRule::Named, names, "`Server::allow_tools`")
     }
 
@@ -449,7 +479,7 @@ impl Server {
     }
 
     /// Offers no tools of these names: the opposite of [`allow_tools`](Self::allow_tools).
-    pub fn deny_tools<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Self {
+    pub fn deny_tools<N: Into<String>>(self, names: impl Names<N>) -> Self {
         self.filter_tools(FilterRule::NotNamed, names, "`Server::deny_tools`")
     }
 
@@ -471,7 +501,7 @@ impl Server {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn only_tagged<N: Into<String>>(self, tags: impl IntoIterator<Item = N>) -> Self {
+    pub fn only_tagged<N: Into<String>>(self, tags: impl Names<N>) -> Self {
         self.filter_tools(FilterRule::Tagged, tags, "`Server::only_tagged`")
     }
 
@@ -639,10 +669,9 @@ impl Server {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn middleware<F, R>(mut self, around: impl Fn(OperationRequest, Next) -> F + Send + Sync + 'static) -> Self
+    pub fn middleware<F>(mut self, around: impl Fn(OperationRequest, Next) -> F + Send + Sync + 'static) -> Self
     where
-        F: Future<Output = R> + Send + 'static,
-        R: Into<OperationResult>,
+        F: OperationFuture + Send + 'static,
     {
         let around = move |request, next| -> BoxFuture<'static, OperationResult> {
             let result = around(request, next);
@@ -684,7 +713,7 @@ impl Server {
     /// The time covers everything that runs for the call: pipes, resolvers, the function and the stream that it returns. The
     /// clock stops while a client of a session has a question to answer; a stateless client answers in another round, which
     /// has the full time again. When the time is up, the function is dropped where it waits, deferred functions get
-    /// [`CallEnd::TimedOut`](crate::CallEnd::TimedOut), and the client gets an error. A function that blocks its thread is
+    /// [`CallEnd::TimedOut`](crate::call::CallEnd::TimedOut), and the client gets an error. A function that blocks its thread is
     /// not interrupted.
     ///
     /// ```
@@ -831,26 +860,31 @@ impl Server {
         let seal = Arc::new(seal);
         let rounds = self.options.state.rounds;
         let record_rules = RecordRules { bytes, answer_bytes, rounds, version: self.info.version.as_str().into() };
-        let budgets = self.options.limits.budgets(self.options.http.max_sessions, self.options.can_identify());
-        let engine = Engine {
+        let can_identify = self.options.can_identify();
+        if let Some(store) = self.options.state.spent.as_ref().filter(|_| can_identify) {
+            store.expect_callers();
+        }
+        let budgets = self.options.limits.budgets(self.options.http.max_sessions, can_identify);
+        let offer = Offer {
             info_json: to_raw_value(&self.info).expect("plain strings serialise"),
             info: self.info,
             instructions: self.instructions,
             capabilities,
-            background: Arc::new(ServerTasks::new(budgets.background_tasks.clone())),
-            options: self.options,
+            registry: Arc::new(RwLock::new(Arc::new(registry))),
             hub: Hub::default(),
-            stopping: Arc::default(),
+            dependencies: Arc::new(self.dependencies),
+        };
+        let activity = Activity {
+            lifecycle: self.lifecycle.is_needed().then(|| Arc::new(self.lifecycle)),
+            stopping: CancellationToken::new(),
             calls: tracker(),
             teardown: tracker(),
+            background: Arc::new(ServerBackground::new(budgets.background_tasks.clone())),
             budgets,
             refusals: Arc::default(),
-            record_rules: Arc::new(record_rules),
-            seal,
-            registry: Arc::new(RwLock::new(Arc::new(registry))),
-            dependencies: Arc::new(self.dependencies),
-            lifecycle: self.lifecycle.is_needed().then(|| Arc::new(self.lifecycle)),
         };
+        let settings = Settings { options: self.options, record_rules: Arc::new(record_rules), seal };
+        let engine = Engine { offer, activity, settings };
         Ok((BuiltServer(engine.with_handle()), warnings))
     }
 }

@@ -2,13 +2,8 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{
-    Running, TargetKind,
-    door::{Refusal, check_scopes},
-    engine::Engine,
-    registry::Candidate,
-};
-use crate::{call::CompletionRequest, item::Output};
+use super::{Refusal, Running, TargetKind, door::check_scopes, engine::Engine, registry::Candidate};
+use crate::{call::CompletionRequest, reply::Output};
 
 /// The argument that a client wants values for.
 #[derive(Debug, Clone)]
@@ -32,31 +27,27 @@ impl Engine {
         running: &mut Running,
     ) -> Result<(), Refusal> {
         let found = found.and_then(|Candidate { entry, .. }| {
-            let param = entry.item.function().params.iter().find(|param| param.name == completing.argument)?;
-            Some((entry, param))
+            let argument = entry.item.function().argument(&completing.argument)?.clone();
+            Some((entry, argument))
         });
-        let Some((entry, param)) = found else {
+        let Some((entry, argument)) = found else {
             return Err(Refusal::NothingToComplete(completing));
         };
         check_scopes(entry.item.function().scopes.iter(), running.call().request())?;
-        let CompleteArgument { value, known: arguments, argument, .. } = completing;
+        let CompleteArgument { value, known: arguments, .. } = completing;
         let completion_request = CompletionRequest { value, arguments, call: running.call().clone() };
         let receiver = Arc::clone(&entry.item.function().receiver);
         let propose = async move {
-            Ok(Output::Completion(match param.complete {
-                Some(complete) => (complete.run)(receiver, param.name, completion_request).await?,
+            Ok(Output::Completion(match argument.complete {
+                Some(complete) => (complete.run)(receiver, argument.name, completion_request).await?,
                 None => {
-                    let choices = entry.item.function().argument(&argument).map(|argument| argument.choices.iter());
+                    let mut choices = argument.choices;
+                    choices.retain(|choice| choice.starts_with(&completion_request.value));
                     choices
-                        .into_iter()
-                        .flatten()
-                        .filter(|choice| choice.starts_with(&completion_request.value))
-                        .cloned()
-                        .collect()
                 }
             }))
         };
-        running.run_future(Box::pin(propose), self.options.timeout);
+        running.run_future(Box::pin(propose), self.settings.options.timeout);
         Ok(())
     }
 }

@@ -3,129 +3,26 @@
 //! What must hold for every call is written here, once and in this order: the caller, the middleware, the item, the state,
 //! the arguments, the run. Other code of the author (a `Deserialize`, a resolver, the function) runs only in the last two.
 
-use std::{fmt, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
-use futures_util::FutureExt;
+use futures_util::{FutureExt, future::BoxFuture};
 
 use super::{
-    CacheHints, ChangeFilter, CompleteArgument, Contents, List, Listener, Page, Running,
+    CacheHints, ChangeFilter, Contents, Listener, Operation, Page, Refusal, Running, Target, TargetKind,
     engine::Engine,
     gates::View,
     middleware::{OperationRequest, Wrapped},
     registry::Candidate,
 };
 use crate::{
-    BoxFuture,
-    auth::{BudgetFull, Principal},
-    call::{ArgumentErrors, Call, CallRecord, CallerSource, InputResponses, RequestInfo, Utf8Bytes, held_as_values},
+    argument::ArgumentErrors,
+    auth::Principal,
+    call::{Call, CallRecord, InputResponses, Outbox, Utf8Bytes},
     error::Panicked,
-    item::FunctionRun,
+    reply::FunctionRun,
+    request::{CallerSource, RequestInfo},
     rounds::{SessionCarrier, SessionClient, StatelessCarrier, seal::StateRefusal},
 };
-
-/// What a client wants of the server.
-#[derive(Debug)]
-pub(crate) enum Operation {
-    /// `server/discover`.
-    Discover,
-    /// One of the four lists, from a cursor on.
-    List(List, Option<String>),
-    /// `tools/call`, `prompts/get` or `resources/read`.
-    Call(Target),
-    /// `completion/complete`.
-    Complete(CompleteArgument),
-    /// `subscriptions/listen`.
-    Listen(ChangeFilter),
-}
-
-/// What is called. A call may take several rounds.
-#[derive(Debug, Clone)]
-pub(crate) struct Target {
-    pub(crate) kind: TargetKind,
-    /// The name of the tool or prompt, or the resource's URI.
-    pub(crate) name: Utf8Bytes,
-    /// The arguments, as JSON.
-    pub(crate) arguments: Option<Utf8Bytes>,
-    /// What the client sent as arguments, if a middleware has changed them.
-    pub(crate) sent: Option<Option<Utf8Bytes>>,
-}
-
-/// A tool, a prompt or a resource.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum TargetKind {
-    Tool,
-    Prompt,
-    Resource,
-}
-
-impl Operation {
-    /// Its method.
-    pub(super) fn method(&self) -> &'static str {
-        match self {
-            Self::Discover => "server/discover",
-            Self::List(list, _) => list.method(),
-            Self::Call(target) => target.kind.method(),
-            Self::Complete(_) => "completion/complete",
-            Self::Listen(_) => "subscriptions/listen",
-        }
-    }
-
-    /// About how many bytes of memory it takes, with the values that are read from it.
-    fn size(&self) -> usize {
-        match self {
-            Self::Call(target) => target.name.len() + target.arguments.as_deref().map_or(0, held_as_values),
-            Self::Complete(CompleteArgument { name, argument, value, known, .. }) => {
-                let known = known.iter().map(|(name, value)| name.len() + value.len() + 64);
-                name.len() + argument.len() + 2 * value.len() + known.sum::<usize>()
-            }
-            Self::List(_, Some(cursor)) => cursor.len(),
-            // A subscription takes room for its URIs.
-            Self::Discover | Self::List(_, None) | Self::Listen(_) => 0,
-        }
-    }
-
-    /// What is called.
-    pub(super) fn target(&self) -> Option<&Target> {
-        match self {
-            Self::Call(target) => Some(target),
-            _ => None,
-        }
-    }
-
-    /// The name or URI of the item that it is about.
-    pub(super) fn name(&self) -> Option<&str> {
-        match self {
-            Self::Call(target) => Some(&target.name),
-            Self::Complete(argument) => Some(&argument.name),
-            _ => None,
-        }
-    }
-}
-
-impl TargetKind {
-    pub(crate) const ALL: [Self; 3] = [Self::Tool, Self::Prompt, Self::Resource];
-
-    /// How messages and methods name it, one and several, and the method that calls it.
-    fn described(self) -> (&'static str, &'static str, &'static str) {
-        match self {
-            Self::Tool => ("tool", "tools", "tools/call"),
-            Self::Prompt => ("prompt", "prompts", "prompts/get"),
-            Self::Resource => ("resource", "resources", "resources/read"),
-        }
-    }
-
-    pub(super) fn noun(self) -> &'static str {
-        self.described().0
-    }
-
-    pub(crate) fn plural(self) -> &'static str {
-        self.described().1
-    }
-
-    pub(crate) fn method(self) -> &'static str {
-        self.described().2
-    }
-}
 
 /// How the questions of a call travel, and what came back with this request.
 pub(crate) enum Exchange {
@@ -163,13 +60,15 @@ pub(crate) enum Started {
     Listening(Box<(Listener, Option<ChangeFilter>)>),
     /// Any of these, with middleware around it.
     Wrapped(Box<Wrapped>),
-    /// A list, a call or a completion, when gates have decided about it.
-    Gated(BoxFuture<'static, Result<Started, Refusal>>),
+    /// Any of these, when it is known: gates decide about a list, a call or a completion first.
+    Later(BoxFuture<'static, Result<Started, Refusal>>),
 }
 
 /// A request at the door, and its call when that has begun. Gates run in the call.
 pub(super) struct Entrant {
     request: Option<RequestInfo>,
+    /// Where its call puts what it emits; with middleware it is there before the call.
+    outbox: Option<Arc<Outbox>>,
     pub(super) running: Option<Box<Running>>,
 }
 
@@ -177,90 +76,13 @@ impl Entrant {
     /// The call, with a place among those that may run at once. Nothing of its function runs yet.
     pub(super) fn begin(&mut self, engine: &Engine) -> Result<&mut Running, Refusal> {
         if let Some(request) = self.request.take() {
-            let slot = (engine.calls.token(), engine.budgets.calls.take(request.principal.as_ref(), 1)?);
-            self.running = Some(Running::new(Call::new(request, Arc::clone(&engine.dependencies)), slot));
+            let slot =
+                (engine.activity.calls.token(), engine.activity.budgets.calls.take(request.principal.as_ref(), 1)?);
+            let outbox = self.outbox.take().unwrap_or_default();
+            let call = Call::new(request, Arc::clone(&engine.offer.dependencies), outbox);
+            self.running = Some(Running::new(call, slot));
         }
         Ok(self.running.as_mut().expect("it had a request, or has begun"))
-    }
-}
-
-/// Why an operation does not start.
-#[derive(Debug)]
-pub(crate) enum Refusal {
-    Unknown {
-        kind: TargetKind,
-        name: Utf8Bytes,
-        similar: Option<String>,
-    },
-    NothingToComplete(CompleteArgument),
-    UnknownCursor,
-    HeaderMismatch(String),
-    InvalidState,
-    /// `arguments` is not a JSON object, or for a prompt not one of strings.
-    NotArguments(TargetKind),
-    BadArguments {
-        kind: TargetKind,
-        bad: ArgumentErrors,
-    },
-    /// The credentials of the caller.
-    Expired,
-    /// What the caller must be allowed to do, and is not.
-    InsufficientScope(Vec<String>),
-    /// The server is shutting down.
-    Stopping,
-    /// The caller, or all callers together, use all that they may.
-    Full(BudgetFull),
-    /// Code of the author panicked; this names it.
-    Panicked(&'static str),
-}
-
-/// One sentence, for the client and for the log.
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unknown { kind, name, similar } => {
-                write!(f, "there is no {} `{}`", kind.noun(), shortened(name))?;
-                similar.iter().try_for_each(|similar| write!(f, "; did you mean `{similar}`?"))
-            }
-            // The same whether the item or its argument is unknown.
-            Self::NothingToComplete(CompleteArgument { kind, name, argument, .. }) => {
-                let (item, part) = match kind {
-                    TargetKind::Resource => ("resource template", "variable"),
-                    _ => ("prompt", "argument"),
-                };
-                write!(f, "there is no {item} `{}` with the {part} `{}`", shortened(name), shortened(argument))
-            }
-            Self::UnknownCursor => f.write_str("unknown `params.cursor`: request the list again without one"),
-            Self::HeaderMismatch(message) => f.write_str(message),
-            Self::InvalidState => {
-                f.write_str("`requestState` is not valid for this request; make the request again without it")
-            }
-            Self::NotArguments(TargetKind::Prompt) => f.write_str("`params.arguments` must be an object of strings"),
-            Self::NotArguments(_) => f.write_str("`params.arguments` must be an object"),
-            Self::BadArguments { bad, .. } => bad.fmt(f),
-            Self::Expired => f.write_str("the credentials of the caller have expired: authenticate again"),
-            Self::InsufficientScope(scopes) => {
-                write!(f, "the caller lacks a scope: this needs `{}`", scopes.join("`, `"))
-            }
-            Self::Stopping => f.write_str("the server is shutting down, try again later"),
-            Self::Full(full) => full.fmt(f),
-            Self::Panicked(what) => write!(f, "{what} panicked"),
-        }
-    }
-}
-
-impl From<BudgetFull> for Refusal {
-    fn from(full: BudgetFull) -> Self {
-        Self::Full(full)
-    }
-}
-
-/// What a client sent, short enough to repeat it.
-pub(crate) fn shortened(text: &str) -> String {
-    const LONGEST: usize = 100;
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
     }
 }
 
@@ -278,16 +100,16 @@ impl Engine {
         // 1. The caller, and the room for what it sent, which is held until the operation is over.
         self.identify(&mut request)?;
         let bytes = operation.size() + request.size() + exchange.size();
-        let held = self.budgets.bytes.take(request.principal.as_ref(), bytes)?;
+        let held = self.activity.budgets.bytes.take(request.principal.as_ref(), bytes)?;
         request.held = held.is_counted().then(|| Arc::new(held));
         // 2. The middleware, around everything below.
-        if !self.options.middleware.0.is_empty() {
-            let dependencies = Arc::clone(&self.dependencies);
+        if !self.settings.options.middleware.0.is_empty() {
+            let dependencies = Arc::clone(&self.offer.dependencies);
             let is_retry = matches!(&exchange, Exchange::Stateless { state: Some(_), .. });
             let request = OperationRequest { info: request, operation, dependencies, is_retry };
             return Ok(Started::Wrapped(Box::new(Wrapped::new(self, request, exchange))));
         }
-        self.pass(operation, request, exchange)
+        self.pass(operation, request, exchange, None)
     }
 
     /// The door behind the middleware.
@@ -296,12 +118,13 @@ impl Engine {
         operation: Operation,
         request: RequestInfo,
         exchange: Exchange,
+        outbox: Option<Arc<Outbox>>,
     ) -> Result<Started, Refusal> {
         // 3. The item. Where gates decide about it, the rest comes later; what they hide does not exist.
         let view = View::new(self.registry(), &operation);
-        let mut entrant = Entrant { request: Some(request), running: None };
+        let mut entrant = Entrant { request: Some(request), outbox, running: None };
         if view.is_gated() {
-            return Ok(Started::Gated(Box::pin(Arc::clone(self).gated(view, operation, entrant, exchange))));
+            return Ok(Started::Later(Box::pin(Arc::clone(self).gated(view, operation, entrant, exchange))));
         }
         self.enter(view, operation, &mut entrant, exchange)
     }
@@ -317,7 +140,7 @@ impl Engine {
         match operation {
             Operation::Discover => return Ok(Started::Discovered),
             Operation::List(list, cursor) => {
-                let page = view.page(list, cursor.as_deref(), self.options.page_size);
+                let page = view.page(list, cursor.as_deref(), self.settings.options.page_size);
                 return page.map(Started::Listed).ok_or(Refusal::UnknownCursor);
             }
             Operation::Listen(filter) => {
@@ -363,10 +186,10 @@ impl Engine {
                 let http = request.http.as_deref();
                 request.principal = http.and_then(|(_, extensions)| extensions.get::<Principal>()).cloned();
             }
-            CallerSource::Stdio => request.principal.clone_from(&self.options.stdio_principal),
+            CallerSource::Stdio => request.principal.clone_from(&self.settings.options.stdio_principal),
             CallerSource::Known => {}
         }
-        if let (true, Some(who)) = (source != CallerSource::Known, &self.options.principal.0) {
+        if let (true, Some(who)) = (source != CallerSource::Known, &self.settings.options.principal.0) {
             let caller = Panicked::catch(|| who(request));
             request.principal = caller.map_err(|Panicked| Refusal::Panicked("Server::principal"))?;
         }
@@ -380,11 +203,11 @@ impl Engine {
     /// Opens the state of the request for its call. An invalid state is refused even if the item never asks. Returns whether
     /// the round continues a call, and what marks a state that can be used once as used.
     fn open(&self, target: &Target, exchange: Exchange, call: &Call) -> Result<(bool, Option<Spending>), Refusal> {
-        let rules = Arc::clone(&self.record_rules);
+        let rules = Arc::clone(&self.settings.record_rules);
         let principal = call.request().principal.clone();
         let (state, answers) = match exchange {
             Exchange::Session(client) => {
-                let (share, bytes) = (self.budgets.questions.clone(), self.budgets.bytes.clone());
+                let (share, bytes) = (self.activity.budgets.questions.clone(), self.activity.budgets.bytes.clone());
                 let carrier = SessionCarrier { client, share, bytes, caller: principal };
                 call.carry(Box::new(carrier), rules, None);
                 return Ok((false, None));
@@ -393,12 +216,13 @@ impl Engine {
         };
         let method = target.kind.method();
         let (name, arguments) = (target.name.clone(), target.arguments.clone());
-        let mut carrier = StatelessCarrier::new(Arc::clone(&self.seal), method, name, arguments, principal.clone());
+        let mut carrier =
+            StatelessCarrier::new(Arc::clone(&self.settings.seal), method, name, arguments, principal.clone());
         let opened = state.map(|state| carrier.open(&state)).transpose().map_err(|_| Refusal::InvalidState)?;
         let is_retry = opened.is_some() || answers.is_some();
         let recorded = opened.as_ref().map(|opened| CallRecord::read(&opened.state).ok_or(StateRefusal::Record));
         let recorded = recorded.transpose().map_err(|reason| {
-            self.seal.log_refusal(reason, method);
+            self.settings.seal.log_refusal(reason, method);
             Refusal::InvalidState
         })?;
         let record = is_retry.then(|| {
@@ -407,8 +231,8 @@ impl Engine {
             record
         });
         call.carry(Box::new(carrier), rules, record);
-        let spend = opened.filter(|_| self.seal.is_single_use()).map(|opened| -> Spending {
-            let seal = Arc::clone(&self.seal);
+        let spend = opened.filter(|_| self.settings.seal.is_single_use()).map(|opened| -> Spending {
+            let seal = Arc::clone(&self.settings.seal);
             Box::pin(async move {
                 let spending = AssertUnwindSafe(seal.spend(method, &opened, principal.as_ref())).catch_unwind();
                 let spent = spending.await.map_err(Panicked::from);
@@ -468,13 +292,14 @@ impl CallSource {
 
     /// How long a round may take at most: which template is called is known when the arguments are read.
     pub(super) fn timeout(&self) -> Option<Duration> {
-        let of = |candidate: &Candidate| candidate.entry.item.function().timeout.or(self.engine.options.timeout);
+        let of =
+            |candidate: &Candidate| candidate.entry.item.function().timeout.or(self.engine.settings.options.timeout);
         self.found.iter().map(of).max()?
     }
 
     /// Logs that the time of a round was up before the replay store answered.
     pub(super) fn log_hanging_store(&self) {
-        self.engine.seal.log_refusal(StateRefusal::Store, self.target.kind.method());
+        self.engine.settings.seal.log_refusal(StateRefusal::Store, self.target.kind.method());
     }
 
     /// Drops the arguments that were read, unless they are read again.
@@ -486,13 +311,13 @@ impl CallSource {
 
     /// The function with its arguments, what the reply says about contents, and how long a round may take.
     pub(super) fn read(&self, call: &Call) -> Result<(FunctionRun, Option<Contents>, Option<Duration>), Refusal> {
-        let (options, Target { kind, name, arguments, .. }) = (&self.engine.options, &self.target);
+        let (options, Target { kind, name, arguments, .. }) = (&self.engine.settings.options, &self.target);
         let arguments = arguments.as_deref().unwrap_or("{}");
         let mut broken = None;
         for candidate in &self.found {
             match candidate.read(arguments, options, call) {
                 Some(Ok(run)) => {
-                    let mut contents = candidate.entry.contents(options.contents_hints);
+                    let mut contents = candidate.entry.contents(&options.contents_hints);
                     if let Some(contents) = contents.as_mut().filter(|_| self.is_retry) {
                         // They may contain what the user answered: for this caller, and not to be kept.
                         contents.hints = CacheHints::CONTENTS;

@@ -14,21 +14,25 @@ use std::{
     time::Duration,
 };
 
-use futures_util::{FutureExt, future::CatchUnwind};
+use futures_util::{
+    FutureExt,
+    future::{BoxFuture, CatchUnwind},
+};
 use tokio::time::sleep;
 
 use super::{
     CompleteArgument, Exchange, List, Operation, Page, Refusal, Running, Started, Target, TargetKind,
-    door::{Entrant, shortened},
+    door::Entrant,
     engine::Engine,
     registry::{Candidate, Registry},
+    shortened,
 };
 use crate::{
-    BoxFuture,
     auth::Held,
-    call::{Call, CallEnd, RequestInfo},
-    error::{CallError, Halt, Panicked},
+    call::{Call, CallEnd, Halt},
+    error::{CallError, Panicked},
     graph::Gate,
+    request::RequestInfo,
 };
 
 /// How long gates may take together, unless [`Server::timeout`](crate::Server::timeout) says otherwise.
@@ -100,7 +104,7 @@ impl View {
     pub(super) fn unknown(&self, Target { kind, name, .. }: Target, engine: &Engine) -> Refusal {
         // For what is hidden and for what is unknown, so that the time says nothing.
         if self.is_gated()
-            && let Some(times) = engine.refusals.due(kind.noun().into())
+            && let Some(times) = engine.activity.refusals.due(kind.noun().into())
         {
             // A URI may contain secrets.
             let name = (kind != TargetKind::Resource).then(|| shortened(&name));
@@ -114,7 +118,7 @@ impl View {
     /// what is unknown does, so that the time does not tell them apart.
     async fn decide(&mut self, call: &Call, engine: &Engine) {
         let Some(kind) = self.kind else { return };
-        let limit = engine.options.timeout.unwrap_or(GATE_TIMEOUT);
+        let limit = engine.settings.options.timeout.unwrap_or(GATE_TIMEOUT);
         let registry = Arc::clone(&self.registry);
         let (own, others): (Vec<_>, Vec<_>) = registry.gates(kind).iter().partition(|gate| self.is_own(gate));
         let mut own = Undecided::new(&own, call);
@@ -167,7 +171,7 @@ impl View {
             },
             Err(Panicked) => "it panicked".to_owned(),
         };
-        let Some(times) = engine.refusals.due(gate.shown()) else { return };
+        let Some(times) = engine.activity.refusals.due(gate.shown()) else { return };
         let mut behind = self.registry.behind(kind, gate);
         let shown: Vec<&str> = behind.by_ref().take(5).collect();
         let more = behind.count();
@@ -236,8 +240,8 @@ impl Engine {
         let engine = Arc::clone(self);
         let mut view = View { registry, kind: Some(kind), found, open: OpenGates::default() };
         Some(Box::pin(async move {
-            let call = Call::new(request, Arc::clone(&engine.dependencies));
-            let running = Running::new(call.clone(), (engine.calls.token(), Held::default()));
+            let call = Call::new(request, Arc::clone(&engine.offer.dependencies), Arc::default());
+            let running = Running::new(call.clone(), (engine.activity.calls.token(), Held::default()));
             call.outbox().mute(true);
             view.decide(&call, &engine).await;
             running.close(CallEnd::Succeeded).await;

@@ -10,10 +10,11 @@ use super::{
 };
 use crate::{
     auth::Principal,
-    call::{Call, RequestInfo},
+    call::Call,
     error::CallError,
     inject::FromCall,
     item::{Prompt, Resource, Tool},
+    request::RequestInfo,
 };
 
 /// Changes what a running server offers.
@@ -105,7 +106,7 @@ impl ServerHandle {
     /// Notifies the subscribers of a resource that its contents have changed.
     pub fn resource_updated(&self, uri: impl Into<String>) {
         if let Some(engine) = self.engine() {
-            engine.hub.notify(&Change::Updated(uri.into()));
+            engine.offer.hub.notify(&Change::Updated(uri.into()));
         }
     }
 
@@ -159,7 +160,7 @@ impl ServerHandle {
         let registry = engine.registry();
         for kind in TargetKind::ALL {
             if !registry.gates(kind).is_empty() {
-                engine.hub.notify_some(&Change::List(kind), &is_meant);
+                engine.offer.hub.notify_some(&Change::List(kind), &is_meant);
             }
         }
     }
@@ -167,7 +168,7 @@ impl ServerHandle {
     /// A provided service; for functions of the [start](crate::Server::on_start) and the stop. Functions of a call take a
     /// `Dep<T>`.
     pub fn dependency<T: ?Sized + Send + Sync + 'static>(&self) -> Option<Arc<T>> {
-        self.engine()?.dependencies.get::<T>()
+        self.engine()?.dependencies().get::<T>()
     }
 
     /// Ends every subscription, also those that begin later, and reports it to their clients.
@@ -176,7 +177,7 @@ impl ServerHandle {
     /// application, call it when the application shuts down: open subscriptions would keep it waiting.
     pub fn end_subscriptions(&self) {
         if let Some(engine) = self.engine() {
-            engine.hub.close();
+            engine.offer.hub.close();
         }
     }
 
@@ -188,13 +189,13 @@ impl ServerHandle {
     /// Checks the new items by themselves and then beside those that are there; adds all of them or none.
     fn add(&self, kind: TargetKind, items: impl Iterator<Item = AnyItem>) -> Result<(), AddError> {
         let Some(engine) = self.engine() else { return Ok(()) };
-        let mut check = WiringCheck::new(&engine.dependencies, &engine.options);
+        let mut check = WiringCheck::new(&engine.offer.dependencies, &engine.settings.options);
         if !engine.declares(kind) {
             let plural = kind.plural();
             let mistake = format!("the server was built without them; call `Server::{plural}([])` before `build()`");
             check.report(plural, mistake);
         }
-        items.filter(|item| admits(&engine.options.tool_filters, item)).for_each(|item| check.add(item));
+        items.filter(|item| admits(&engine.settings.options.tool_filters, item)).for_each(|item| check.add(item));
         let (added, _) = check.finish()?;
         let mut problems = Vec::new();
         engine.change(kind, |registry| {

@@ -11,15 +11,17 @@ use std::{
     time::Duration,
 };
 
-use futures_util::{FutureExt, future::Shared};
+use futures_util::{
+    FutureExt,
+    future::{BoxFuture, Shared},
+};
 use tokio::{runtime::Builder, sync::Mutex, time::timeout};
+use tokio_util::sync::CancellationToken;
 
 use super::{ServerHandle, engine::Engine};
 use crate::{
-    BoxError, BoxFuture,
-    call::Dependencies,
-    error::{CallError, CallErrorKind},
-    inject::TaskOutput,
+    call::{Dependencies, WorkOutput},
+    error::{BoxError, CallError, CallErrorKind},
 };
 
 /// Why a server did not start: which function failed, and its error.
@@ -71,7 +73,7 @@ pub(super) type Step = Box<dyn FnOnce(ServerHandle) -> BoxFuture<'static, Result
 pub(super) fn step<F, R>(run: impl FnOnce(ServerHandle) -> F + Send + 'static) -> Step
 where
     F: Future<Output = R> + Send + 'static,
-    R: TaskOutput<Value = ()>,
+    R: WorkOutput<Value = ()>,
 {
     Box::new(move |server| {
         let run = run(server);
@@ -125,18 +127,22 @@ impl fmt::Debug for Lifecycle {
 impl Engine {
     /// Whether requests can be served.
     pub(crate) fn is_started(&self) -> bool {
-        let Some(lifecycle) = &self.lifecycle else { return true };
+        let Some(lifecycle) = &self.activity.lifecycle else { return true };
         lifecycle.starting.get().is_some_and(|starting| matches!(starting.peek(), Some(Ok(()))))
     }
 
-    /// Runs what must run before the first request, or waits until it has run.
+    /// Runs what must run before the first request, or waits until it has run. A server that has been stopped does not start.
     pub(crate) async fn start_up(self: &Arc<Self>) -> Result<(), StartError> {
-        let Some(lifecycle) = &self.lifecycle else { return Ok(()) };
+        let Some(lifecycle) = &self.activity.lifecycle else { return Ok(()) };
+        if self.stopping().is_cancelled() && lifecycle.starting.get().is_none() {
+            return Ok(());
+        }
         let starting = lifecycle.starting.get_or_init(|| {
             let engine = Arc::clone(self);
-            // In a task: a client that leaves while it waits for the start does not stop it.
-            let task = tokio::spawn(async move { engine.run_starts().await });
-            task.map(|ran| ran.unwrap_or_else(|stopped| Err(StartError::new("the runtime", stopped.into()))))
+            // Spawned: a client that leaves while it waits for the start does not stop it.
+            let spawned = tokio::spawn(async move { engine.run_starts().await });
+            spawned
+                .map(|ran| ran.unwrap_or_else(|stopped| Err(StartError::new("the runtime", stopped.into()))))
                 .boxed()
                 .shared()
         });
@@ -145,9 +151,9 @@ impl Engine {
 
     async fn run_starts(self: Arc<Self>) -> Result<(), StartError> {
         let server = ServerHandle(Arc::downgrade(&self));
-        for step in self.lifecycle.iter().flat_map(|lifecycle| &**lifecycle.starts) {
+        for step in self.activity.lifecycle.iter().flat_map(|lifecycle| &**lifecycle.starts) {
             let mut run = step.run.lock().await;
-            let Some(run) = run.take_if(|_| (step.is_needed)(&self.dependencies)) else { continue };
+            let Some(run) = run.take_if(|_| (step.is_needed)(&self.offer.dependencies)) else { continue };
             // The function itself may panic before it returns a future.
             let ran = AssertUnwindSafe(async { run(server.clone()).await }).catch_unwind().await;
             let failed =
@@ -160,44 +166,66 @@ impl Engine {
         Ok(())
     }
 
+    /// Waits for a start that has begun, at most for the grace period.
+    pub(crate) async fn start_ended(&self) {
+        let lifecycle = self.activity.lifecycle.as_ref();
+        if let Some(starting) = lifecycle.and_then(|lifecycle| lifecycle.starting.get()).cloned() {
+            // The one who has begun it gets its error.
+            let _ = timeout(self.settings.options.grace, starting).await;
+        }
+    }
+
     /// Notes that a transport serves the server until [`Engine::served`].
     pub(crate) fn serve(&self) {
-        if let Some(lifecycle) = &self.lifecycle {
+        if let Some(lifecycle) = &self.activity.lifecycle {
             lifecycle.serving.fetch_add(1, Ordering::SeqCst);
         }
     }
 
     /// Notes that a transport does not serve the server any more. The last one stops it.
     pub(crate) async fn served(self: &Arc<Self>) {
-        if self.lifecycle.as_ref().is_some_and(|lifecycle| lifecycle.serving.fetch_sub(1, Ordering::SeqCst) == 1) {
+        if self
+            .activity
+            .lifecycle
+            .as_ref()
+            .is_some_and(|lifecycle| lifecycle.serving.fetch_sub(1, Ordering::SeqCst) == 1)
+        {
             self.shut_down().await;
         }
     }
 
     /// Whether operations are refused, because the server stops.
     pub(crate) fn is_stopping(&self) -> bool {
-        self.stopping.load(Ordering::Relaxed)
+        self.activity.stopping.is_cancelled()
+    }
+
+    /// Cancelled when the server stops.
+    pub(crate) fn stopping(&self) -> &CancellationToken {
+        &self.activity.stopping
     }
 
     /// Refuses operations from now on, and ends subscriptions.
     pub(crate) fn stop_accepting(&self) {
-        self.stopping.store(true, Ordering::Relaxed);
-        self.hub.close();
+        self.activity.stopping.cancel();
+        self.offer.hub.close();
         // Wakes a thread that is free. It drives timers from then on: the thread that does may be blocked.
         drop(tokio::spawn(async {}));
     }
 
     /// How long a stop takes at most: three grace periods, and one for each function that runs then.
     pub(crate) fn longest_stop(&self) -> Duration {
-        let stops = self.lifecycle.as_ref().map_or(0, |lifecycle| lifecycle.count_stops());
-        self.options.grace.saturating_mul(UNTIL_STOPS + u32::try_from(stops.max(1)).unwrap_or(u32::MAX - UNTIL_STOPS))
+        let stops = self.activity.lifecycle.as_ref().map_or(0, |lifecycle| lifecycle.count_stops());
+        self.settings
+            .options
+            .grace
+            .saturating_mul(UNTIL_STOPS + u32::try_from(stops.max(1)).unwrap_or(u32::MAX - UNTIL_STOPS))
     }
 
     /// Sees to it that the stop does not take longer: runs what must run after the last request, unless that has run by
     /// then. In a thread with a runtime of its own, because functions may block every thread of the server's runtime.
     pub(crate) fn shut_down_in_time(self: &Arc<Self>) {
-        let (engine, longest) = (Arc::downgrade(self), self.options.grace.saturating_mul(UNTIL_STOPS));
-        if self.lifecycle.as_ref().is_none_or(|lifecycle| lifecycle.starting.get().is_none()) {
+        let (engine, longest) = (Arc::downgrade(self), self.settings.options.grace.saturating_mul(UNTIL_STOPS));
+        if self.activity.lifecycle.as_ref().is_none_or(|lifecycle| lifecycle.starting.get().is_none()) {
             return;
         }
         let spawned = std::thread::Builder::new().spawn(move || {
@@ -216,14 +244,15 @@ impl Engine {
     /// Runs what must run after the last request, the latest first, if the server has been started. If another caller runs it
     /// already, it waits for that.
     pub(crate) async fn shut_down(self: &Arc<Self>) {
-        let Some(lifecycle) = self.lifecycle.as_ref().filter(|lifecycle| lifecycle.starting.get().is_some()) else {
+        let Some(lifecycle) = self.activity.lifecycle.as_ref().filter(|lifecycle| lifecycle.starting.get().is_some())
+        else {
             return;
         };
         let mut stops = lifecycle.stops.lock().await;
         while let Some(stop) = stops.pop() {
             let server = ServerHandle(Arc::downgrade(self));
             let run = AssertUnwindSafe(async { stop(server).await }).catch_unwind();
-            match timeout(self.options.grace, run).await {
+            match timeout(self.settings.options.grace, run).await {
                 Ok(Ok(Ok(()))) => {}
                 Ok(Ok(Err(error))) => tracing::error!(%error, "`on_stop` failed"),
                 Ok(Err(_)) => tracing::error!("`on_stop` panicked"),

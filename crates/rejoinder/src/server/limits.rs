@@ -7,7 +7,8 @@ use crate::{
 ///
 /// A caller is an issuer and a subject ([`Principal`](crate::auth::Principal)). What is not set for one caller is a quarter of
 /// what all callers together may use, so that one caller never uses up everything. Raise it for a gateway that calls for all
-/// its users under one identity. Requests without a caller have no such limit, only that of their session.
+/// its users under one identity. All requests without a caller together may use half, if the server can know callers; otherwise
+/// they have no such limit, only that of their session.
 ///
 /// ```
 /// use rejoinder::{auth::Principal, prelude::*, server::Limits, testing::{Client, Filter}};

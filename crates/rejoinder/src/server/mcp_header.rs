@@ -2,14 +2,13 @@
 
 use std::borrow::Cow;
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
 use http::{HeaderMap, header::AsHeaderName};
 use serde_json::{Map, Value, value::RawValue};
 
-use crate::call::Members;
-
-/// The prefix of a header that is not plain ASCII.
-pub(crate) const ENCODED_HEADER: &str = "=?base64?";
+use crate::{
+    argument::Members,
+    model::{decode_header, header_equals, header_name::PARAM_PREFIX},
+};
 
 /// A mirrored argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,9 +24,10 @@ impl ParamHeader {
     pub(super) fn check(&self, headers: &HeaderMap, arguments: Option<&str>) -> Result<(), String> {
         let sent = decoded_header(headers, &self.header, &self.header)?;
         let value = arguments.map_or(Ok(None), |arguments| argument(arguments, &self.path));
+        let is_equal = |sent: &str, value| serde_json::from_str(value).is_ok_and(|value| header_equals(sent, &value));
         let wrong = match (&sent, value) {
             (None, Ok(None)) => return Ok(()),
-            (Some(sent), Ok(Some(value))) if equals(sent, value) => return Ok(()),
+            (Some(sent), Ok(Some(value))) if is_equal(sent, value) => return Ok(()),
             (_, Err(Ambiguous)) => "mirrors an argument that was sent twice, or beside an invalid key",
             (None, Ok(Some(_))) => "is missing: it mirrors an argument",
             (Some(_), Ok(None)) => "was sent without its argument",
@@ -81,7 +81,7 @@ fn param_header(header: &Value, schema: &Map<String, Value>, path: Option<&[Stri
         let path = path.join(".");
         return Err(format!("`x-mcp-header` of `{path}`: a header can only mirror a string, an integer or a boolean"));
     }
-    Ok(ParamHeader { header: format!("mcp-param-{}", name.to_ascii_lowercase()), path: path.to_vec() })
+    Ok(ParamHeader { header: format!("{PARAM_PREFIX}{}", name.to_ascii_lowercase()), path: path.to_vec() })
 }
 
 fn is_token(text: &str) -> bool {
@@ -112,26 +112,6 @@ fn argument<'a>(arguments: &'a str, path: &[String]) -> Result<Option<&'a str>, 
     Ok(Some(value).filter(|value| *value != "null"))
 }
 
-/// Whether the text of a header equals a value; integers are compared as numbers.
-fn equals(text: &str, value: &str) -> bool {
-    let Ok(value) = serde_json::from_str(value) else { return false };
-    match &value {
-        Value::String(value) => value == text,
-        Value::Bool(value) => text == if *value { "true" } else { "false" },
-        Value::Number(value) => integer(text).is_some_and(|number| integer(&value.to_string()) == Some(number)),
-        _ => false,
-    }
-}
-
-/// The integer in a text such as `42` or `42.0`, if a float holds it exactly.
-fn integer(text: &str) -> Option<i128> {
-    const EXACT: f64 = (1_u64 << f64::MANTISSA_DIGITS) as f64;
-    text.parse().ok().or_else(|| {
-        let number: f64 = text.parse().ok()?;
-        (number.fract() == 0.0 && number.abs() < EXACT).then_some(number as i128)
-    })
-}
-
 /// The decoded value of a header that may occur once.
 pub(crate) fn decoded_header<'h>(
     headers: &'h HeaderMap,
@@ -143,11 +123,10 @@ pub(crate) fn decoded_header<'h>(
     if values.next().is_some() {
         return Err(format!("the header `{shown}` was sent twice"));
     }
-    let text = value.to_str().ok().map(|text| text.trim_matches([' ', '\t']));
-    let decoded =
-        text.and_then(|text| match text.strip_prefix(ENCODED_HEADER).and_then(|rest| rest.strip_suffix("?=")) {
-            Some(encoded) => String::from_utf8(STANDARD.decode(encoded).ok()?).ok().map(Cow::Owned),
-            None => Some(Cow::Borrowed(text)),
-        });
-    decoded.map(Some).ok_or_else(|| format!("the header `{shown}` must be ASCII, or `=?base64?..?=` of UTF-8"))
+    value
+        .to_str()
+        .ok()
+        .and_then(decode_header)
+        .map(Some)
+        .ok_or_else(|| format!("the header `{shown}` must be ASCII, or `=?base64?..?=` of UTF-8"))
 }

@@ -1,28 +1,32 @@
 //! Functions around every operation of a server: see [`Server::middleware`](crate::Server::middleware).
 
-// With middleware an operation is one future, the chain. Its innermost `Next::run` passes the rest of the door and drives
-// the call; what the call emits goes to the stream through a channel. Without middleware none of this exists.
+// With middleware an operation is one future, the chain. Its innermost `Next::run` passes the rest of the door and runs the
+// call to its end; what the call emits is taken from its outbox, as without middleware. The call is polled in there, so that
+// it is in a span that a middleware has entered.
 
 use std::{
     any::Any,
     borrow::Cow,
     fmt,
     future::poll_fn,
+    panic::AssertUnwindSafe,
     sync::Arc,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
 };
 
-use tokio::sync::mpsc;
+use futures_util::{FutureExt, future::BoxFuture};
 
-use super::{CacheHints, Contents, Event, Exchange, Operation, Refusal, Running, Started, TargetKind, engine::Engine};
+use super::{
+    CacheHints, Contents, Exchange, Operation, Refusal, ReplySubject, RunEnd, Running, Started, TargetKind,
+    engine::Engine,
+};
 use crate::{
-    BoxFuture,
     auth::Principal,
-    call::{AfterReply, Dependencies, Emitted, RequestInfo, Utf8Bytes},
+    call::{Dependencies, Outbox, Utf8Bytes},
     error::{CallError, Failed, Panicked},
-    item::Output,
     model::{CallToolResult, GetPromptResult, JsonObject},
-    reply::{IntoPromptResult, IntoResourceContents, IntoToolResult},
+    reply::{IntoPromptResult, IntoResourceContents, IntoToolResult, Output},
+    request::{ProgressToken, RequestInfo},
 };
 
 /// A function around operations.
@@ -144,14 +148,8 @@ pub struct Next {
     /// Which middleware is next.
     index: usize,
     exchange: Exchange,
-    outer: mpsc::Sender<FromCallee>,
-}
-
-/// What a call hands to the stream while and after it runs.
-enum FromCallee {
-    Emitted(Emitted),
-    /// It waits until the reply has left, whichever reply the middleware makes of the result.
-    After(AfterReply),
+    /// Where the call puts what it emits.
+    outbox: Arc<Outbox>,
 }
 
 impl Next {
@@ -160,7 +158,7 @@ impl Next {
     /// Dropping the future cancels the call.
     pub fn run(mut self, request: OperationRequest) -> BoxFuture<'static, OperationResult> {
         let engine = Arc::clone(&self.engine);
-        match engine.options.middleware.0.get(self.index) {
+        match engine.settings.options.middleware.0.get(self.index) {
             Some(middleware) => {
                 self.index += 1;
                 middleware(request, self)
@@ -169,29 +167,22 @@ impl Next {
         }
     }
 
-    /// Passes the rest of the door, and drives the call.
+    /// Passes the rest of the door, and runs the call to its end.
     async fn pass(self, OperationRequest { info, operation, .. }: OperationRequest) -> OperationResult {
-        let started = match self.engine.pass(operation, info, self.exchange) {
-            Ok(Started::Gated(gated)) => gated.await,
+        let started = match self.engine.pass(operation, info, self.exchange, Some(Arc::clone(&self.outbox))) {
+            Ok(Started::Later(later)) => later.await,
             started => started,
         };
-        let mut running = match started {
-            Ok(Started::Running(running)) => running,
-            Ok(started) => return OperationResult(OperationEnd::Started(started)),
-            Err(refusal) => return OperationResult(OperationEnd::Refused(refusal)),
-        };
-        loop {
-            match poll_fn(|cx| running.poll_event(cx)).await {
-                // An error means that the operation is over for the client.
-                Event::Emitted(emitted) => drop(self.outer.send(FromCallee::Emitted(emitted)).await),
-                event => {
-                    if let Some(after) = running.after_reply() {
-                        drop(self.outer.send(FromCallee::After(after)).await);
-                    }
-                    return OperationResult(OperationEnd::Ran(event, running));
-                }
+        OperationResult(match started {
+            Ok(Started::Running(mut running)) => {
+                let end = poll_fn(|cx| running.poll_end(cx)).await;
+                // It waits until the reply has left, whichever reply the middleware makes of the result.
+                self.outbox.leave(running.after_reply());
+                OperationEnd::Ran(end, running)
             }
-        }
+            Ok(started) => OperationEnd::Started(started),
+            Err(refusal) => OperationEnd::Refused(refusal),
+        })
     }
 }
 
@@ -223,8 +214,8 @@ pub(crate) enum OperationEnd {
     /// It was not a call.
     Started(Started),
     Refused(Refusal),
-    /// A call, with its last event.
-    Ran(Event, Box<Running>),
+    /// A call.
+    Ran(RunEnd, Box<Running>),
     /// A middleware answered itself.
     Answered(Result<Output, Failed>),
 }
@@ -252,14 +243,14 @@ impl OperationResult {
     /// What the function returned, or why there is nothing.
     fn done(&self) -> Option<Result<&Output, &Failed>> {
         match &self.0 {
-            OperationEnd::Ran(Event::Done(done), _) | OperationEnd::Answered(done) => Some(done.as_ref()),
+            OperationEnd::Ran(RunEnd::Done(done), _) | OperationEnd::Answered(done) => Some(done.as_ref()),
             _ => None,
         }
     }
 
     fn output_mut(&mut self) -> Option<&mut Output> {
         match &mut self.0 {
-            OperationEnd::Ran(Event::Done(Ok(output)), _) | OperationEnd::Answered(Ok(output)) => Some(output),
+            OperationEnd::Ran(RunEnd::Done(Ok(output)), _) | OperationEnd::Answered(Ok(output)) => Some(output),
             _ => None,
         }
     }
@@ -271,13 +262,13 @@ impl OperationResult {
 
     /// Whether the call waits for an answer of the user, which comes with another request. This is not an error.
     pub fn is_input_required(&self) -> bool {
-        matches!(self.0, OperationEnd::Ran(Event::InputRequired { .. }, _))
+        matches!(self.0, OperationEnd::Ran(RunEnd::InputRequired { .. }, _))
     }
 
     /// Why the operation was refused or has failed, with the detail that clients do not see.
     pub fn error(&self) -> Option<Cow<'_, str>> {
         match &self.0 {
-            OperationEnd::Refused(refusal) | OperationEnd::Ran(Event::Refused(refusal), _) => {
+            OperationEnd::Refused(refusal) | OperationEnd::Ran(RunEnd::Refused(refusal), _) => {
                 Some(refusal.to_string().into())
             }
             _ => match self.done()? {
@@ -313,6 +304,16 @@ impl OperationResult {
     }
 }
 
+/// What a [middleware](crate::Server::middleware) returns: a future of an [`OperationResult`], or of a `Result` of one.
+#[diagnostic::on_unimplemented(
+    message = "a middleware is an `async fn(OperationRequest, Next)` that returns an `OperationResult`, or a `Result` of one",
+    label = "not a future of an `OperationResult`; return `next.run(request).await`"
+)]
+pub trait OperationFuture: Future<Output: Into<OperationResult>> {}
+
+#[diagnostic::do_not_recommend]
+impl<F: Future<Output: Into<OperationResult>>> OperationFuture for F {}
+
 impl From<CallError> for OperationResult {
     fn from(error: CallError) -> Self {
         Self::answered(Err(error))
@@ -336,43 +337,34 @@ impl fmt::Debug for OperationResult {
 pub(crate) struct Wrapped {
     method: &'static str,
     target: Option<(TargetKind, Utf8Bytes)>,
+    /// For what the call emits.
+    pub(crate) progress_token: Option<ProgressToken>,
     /// `None` when it has ended.
-    chain: Option<BoxFuture<'static, OperationResult>>,
-    ended: Option<OperationEnd>,
-    callee: mpsc::Receiver<FromCallee>,
-    after: Option<AfterReply>,
-    /// For what the call emits: the token for progress.
-    request: RequestInfo,
-}
-
-/// What comes out of an operation with middleware around it.
-pub(crate) enum WrappedEvent {
-    Emitted(Emitted),
-    /// Its end, and what waits until the reply has left.
-    Ended(OperationEnd, Option<AfterReply>),
+    chain: Option<BoxFuture<'static, OperationEnd>>,
+    pub(crate) outbox: Arc<Outbox>,
+    /// The call, when it has ended.
+    pub(crate) ran: Option<Box<Running>>,
 }
 
 impl Wrapped {
     pub(super) fn new(engine: &Arc<Engine>, request: OperationRequest, exchange: Exchange) -> Self {
-        // One at a time: a call that emits faster than its client reads waits.
-        let (outer, callee) = mpsc::channel(1);
-        let token = request.info.progress_token.clone();
-        let (method, operation) = (request.method(), &request.operation);
-        let target = operation.target().map(|target| (target.kind, target.name.clone()));
-        let next = Next { engine: Arc::clone(engine), index: 0, exchange, outer };
-        // The function of the author runs when it is polled.
-        let chain: BoxFuture<'static, OperationResult> = Box::pin(async move { next.run(request).await });
-        let request = RequestInfo { progress_token: token, ..RequestInfo::default() };
-        Self { method, target, chain: Some(chain), ended: None, callee, after: None, request }
+        let (method, progress_token) = (request.method(), request.info.progress_token.clone());
+        let target = request.operation.target().map(|target| (target.kind, target.name.clone()));
+        let (kind, outbox) = (target.as_ref().map(|(kind, _)| *kind), Arc::default());
+        let next = Next { engine: Arc::clone(engine), index: 0, exchange, outbox: Arc::clone(&outbox) };
+        // The function of the author runs when it is polled, and what it holds is dropped inside, too.
+        let chain = AssertUnwindSafe(async move { next.run(request).await }).catch_unwind();
+        let chain = async move {
+            match chain.await.map_err(Panicked::from) {
+                Ok(OperationResult(ended)) => checked(ended, method, kind),
+                Err(Panicked) => OperationEnd::Answered(Err(Failed::Panicked)),
+            }
+        };
+        Self { method, target, progress_token, chain: Some(Box::pin(chain)), outbox, ran: None }
     }
 
     pub(crate) fn is_subscription(&self) -> bool {
         self.method == "subscriptions/listen"
-    }
-
-    /// The request, as far as notifications need it.
-    pub(crate) fn request(&self) -> &RequestInfo {
-        &self.request
     }
 
     /// What a reply that a middleware made is about.
@@ -383,75 +375,40 @@ impl Wrapped {
         ReplySubject { kind, name, item, contents: Some(&ANSWERED_CONTENTS) }
     }
 
-    /// The next event; what was emitted comes before the end.
-    pub(crate) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<WrappedEvent> {
-        if let Some(chain) = &mut self.chain
-            && let Some(ended) = match Panicked::catch(|| chain.as_mut().poll(cx)) {
-                Ok(Poll::Pending) => None,
-                Ok(Poll::Ready(OperationResult(ended))) => Some(self.checked(ended)),
-                Err(Panicked) => Some(OperationEnd::Answered(Err(Failed::Panicked))),
-            }
-        {
-            let chain = self.chain.take();
-            // What the chain holds is the author's, and its `Drop` may panic; the panic's own message is in the log.
-            let dropped = Panicked::catch(|| drop(chain));
-            self.ended = Some(dropped.map_or(OperationEnd::Answered(Err(Failed::Panicked)), |()| ended));
-            self.callee.close();
-        }
-        while let Some(handed) = self.next_handed(cx) {
-            match handed {
-                FromCallee::Emitted(emitted) => return Poll::Ready(WrappedEvent::Emitted(emitted)),
-                FromCallee::After(after) => self.after = Some(after),
-            }
-        }
-        let ended = self.ended.take();
-        ended.map_or(Poll::Pending, |ended| Poll::Ready(WrappedEvent::Ended(ended, self.after.take())))
+    /// How it ends. What was emitted is in its outbox, and is to be taken before.
+    pub(crate) fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<OperationEnd> {
+        let Some(chain) = &mut self.chain else { return Poll::Pending };
+        let ended = ready!(chain.as_mut().poll(cx));
+        self.chain = None;
+        Poll::Ready(ended)
     }
+}
 
-    fn next_handed(&mut self, cx: &mut Context<'_>) -> Option<FromCallee> {
-        if self.chain.is_none() {
-            // Nothing more comes; and what is there must not wait, though the task may have used up its share of the thread.
-            return self.callee.try_recv().ok();
-        }
-        match self.callee.poll_recv(cx) {
-            Poll::Ready(handed) => handed,
-            Poll::Pending => None,
-        }
+impl Drop for Wrapped {
+    fn drop(&mut self) {
+        drop(self.outbox.abandon());
     }
+}
 
-    /// A middleware must answer with the kind of result that the operation has.
-    fn checked(&self, ended: OperationEnd) -> OperationEnd {
-        let OperationEnd::Answered(Ok(output)) = &ended else { return ended };
-        let answered = match output {
-            Output::Tool(_) => Some(TargetKind::Tool),
-            Output::Prompt(_) => Some(TargetKind::Prompt),
-            Output::Resource(_) => Some(TargetKind::Resource),
-            Output::Completion(_) | Output::Stream(_) => None,
-        };
-        if answered.is_some() && answered == self.subject().kind {
-            return ended;
-        }
-        let (method, kind) = (self.method, answered.map_or("completion", TargetKind::noun));
-        let mistake = CallError::mistake(format!(
-            "a middleware answered `{method}` with the result of a {kind}: return what `next.run(request)` returns, or a \
-             `CallError`"
-        ));
-        OperationEnd::Answered(Err(Failed::Error(mistake)))
+/// A middleware must answer with the kind of result that the operation has.
+fn checked(ended: OperationEnd, method: &str, kind: Option<TargetKind>) -> OperationEnd {
+    let OperationEnd::Answered(Ok(output)) = &ended else { return ended };
+    let answered = match output {
+        Output::Tool(_) => Some(TargetKind::Tool),
+        Output::Prompt(_) => Some(TargetKind::Prompt),
+        Output::Resource(_) => Some(TargetKind::Resource),
+        Output::Completion(_) | Output::Stream(_) => None,
+    };
+    if answered.is_some() && answered == kind {
+        return ended;
     }
+    let noun = answered.map_or("completion", TargetKind::noun);
+    let mistake = CallError::mistake(format!(
+        "a middleware answered `{method}` with the result of a {noun}: return what `next.run(request)` returns, or a \
+         `CallError`"
+    ));
+    OperationEnd::Answered(Err(Failed::Error(mistake)))
 }
 
 /// What the reply says about the contents that a middleware made.
 static ANSWERED_CONTENTS: Contents = Contents { mime_type: None, hints: CacheHints::CONTENTS };
-
-/// What a reply is about.
-#[derive(Clone, Copy)]
-pub(crate) struct ReplySubject<'a> {
-    /// What kind of item was called; `None` if it is not a call.
-    pub(crate) kind: Option<TargetKind>,
-    /// The name of the tool or prompt, or the URI of the resource; otherwise the method.
-    pub(crate) name: &'a str,
-    /// The name of the item for the log; of a resource its URI template, because a URI may contain secrets.
-    pub(crate) item: &'a str,
-    /// What the reply says about the contents of a resource.
-    pub(crate) contents: Option<&'a Contents>,
-}

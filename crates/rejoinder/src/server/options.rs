@@ -1,13 +1,8 @@
 use std::{fmt, sync::Arc, time::Duration};
 
-use serde::Serialize;
-
-use super::{Limits, middleware::AroundOperation, tool_filter::ToolFilter};
+use super::{Limits, http, middleware::AroundOperation, tool_filter::ToolFilter};
 use crate::{
-    auth::Principal,
-    call::{RequestInfo, UnknownArguments},
-    http,
-    state::StatePolicy,
+    argument::UnknownArguments, auth::Principal, model::CacheScope, request::RequestInfo, rounds::seal::StatePolicy,
 };
 
 /// The settings of a server, with the methods of [`Server`](super::Server) that set them.
@@ -79,22 +74,12 @@ impl ServerOptions {
 /// How long a client or proxy may cache a reply, and for whom (`ttlMs`, `cacheScope`).
 ///
 /// These are hints; access control never depends on them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CacheHints {
     /// Milliseconds for which the reply is fresh.
     pub ttl_ms: u64,
     /// Who may cache it.
     pub scope: CacheScope,
-}
-
-/// Who may cache a reply.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CacheScope {
-    /// Any cache, for any caller.
-    Public,
-    /// Only the caller.
-    Private,
 }
 
 impl CacheHints {

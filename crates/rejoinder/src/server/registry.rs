@@ -12,16 +12,19 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use super::{
-    CacheHints, CacheScope, ServerOptions, TargetKind,
+    CacheHints, ServerOptions, TargetKind,
     gates::OpenGates,
     mcp_header::ParamHeader,
     uri_template::{UriTemplate, Variables},
 };
 use crate::{
-    call::{ArgumentErrors, Call, SentArguments, UnknownArguments},
+    argument::{ArgumentErrors, SentArguments, UnknownArguments},
+    call::Call,
+    error::lock,
     graph::Gate,
-    item::{FunctionRun, ItemFunction, Prompt, Resource, Tool},
-    lock,
+    item::{ItemFunction, Prompt, Resource, Tool},
+    model::CacheScope,
+    reply::FunctionRun,
 };
 
 /// A tool, a prompt or a resource.
@@ -92,7 +95,7 @@ impl Entry {
     }
 
     /// What a reply says about the contents, if it is a resource.
-    pub(super) fn contents(&self, default: CacheHints) -> Option<Contents> {
+    pub(super) fn contents(&self, default: &CacheHints) -> Option<Contents> {
         let AnyItem::Resource(resource) = &self.item else { return None };
         let details = resource.details();
         let scope = |public| if public { CacheScope::Public } else { CacheScope::Private };
@@ -100,7 +103,7 @@ impl Entry {
             ttl_ms: details.ttl_ms.unwrap_or(default.ttl_ms),
             // A cache that others share does not know the gate.
             scope: if self.gates().is_empty() {
-                details.public.map_or(default.scope, scope)
+                details.public.map_or_else(|| default.scope.clone(), scope)
             } else {
                 CacheScope::Private
             },

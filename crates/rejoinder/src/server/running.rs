@@ -7,23 +7,22 @@ use std::{
     time::Duration,
 };
 
+use futures_util::future::BoxFuture;
 use tokio::runtime::Handle;
 use tokio_util::task::{TaskTracker, task_tracker::TaskTrackerToken};
 
 use super::{
-    Contents, ServerHandle,
-    door::{CallSource, Refusal, Spending},
+    Contents, Refusal, ServerHandle, TargetKind,
+    door::{CallSource, Spending},
     engine::Engine,
-    middleware::ReplySubject,
     timeout::RoundClock,
 };
 use crate::{
-    BoxFuture,
     ask::Question,
     auth::Held,
-    call::{AfterReply, Call, CallEnd, Emitted, InputResponses, Parked, RunningTeardown},
-    error::{CallError, Failed, Halt, Panicked},
-    item::{Output, OutputStream},
+    call::{AfterReply, Call, CallEnd, Halt, InputResponses, Parked, RunningTeardown},
+    error::{CallError, Failed, Panicked},
+    reply::{Output, OutputStream},
 };
 
 /// A function that is being called. Dropping it cancels the call.
@@ -52,7 +51,7 @@ enum RunStage {
     /// It waits for answers over the session, and then runs again.
     Asking(BoxFuture<'static, Result<InputResponses, CallError>>),
     /// There is something to report.
-    Ended(Event),
+    Ended(RunEnd),
     /// It has been reported.
     Reported,
     /// The function does not run yet, or was dropped.
@@ -61,18 +60,16 @@ enum RunStage {
 
 impl RunStage {
     fn failed(error: CallError) -> Self {
-        Self::Ended(Event::Done(Err(Failed::Error(error))))
+        Self::Ended(RunEnd::Done(Err(Failed::Error(error))))
     }
 
     fn panicked() -> Self {
-        Self::Ended(Event::Done(Err(Failed::Panicked)))
+        Self::Ended(RunEnd::Done(Err(Failed::Panicked)))
     }
 }
 
-/// What comes out of a running call.
-pub(crate) enum Event {
-    /// A notification for the client; there may be more.
-    Emitted(Emitted),
+/// How a running call ends, for this request.
+pub(crate) enum RunEnd {
     /// The call does not run.
     Refused(Refusal),
     /// The call waits for answers that come with a retry.
@@ -156,25 +153,22 @@ impl Running {
         self.call.after_reply(self.subject().item)
     }
 
-    /// The next event; what was emitted comes before the end, and so does teardown.
-    pub(crate) fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Event> {
+    /// The end of the call, after teardown. What it has emitted is in its outbox, and is to be taken before.
+    pub(crate) fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<RunEnd> {
         if self.poll_stage(cx).is_pending() {
-            let emitted = self.call.outbox().poll_take(cx);
-            if emitted.is_pending() && self.waits_for_function() && self.call.can_end() {
-                // A spawned task has asked, or has taken its last step, before there was a waker to wake.
+            self.call.outbox().watch(cx);
+            if self.waits_for_function() && self.call.can_end() {
+                // A spawned future has asked, or has taken its last step, before there was a waker to wake.
                 cx.waker().wake_by_ref();
             }
-            return emitted.map(Event::Emitted);
+            return Poll::Pending;
         }
         // From here on nothing more is accepted: a future that the function spawned must not delay the reply.
         self.call.end();
-        if let Some(emitted) = self.call.outbox().take() {
-            return Poll::Ready(Event::Emitted(emitted));
-        }
         match std::mem::replace(&mut self.stage, RunStage::Over) {
-            RunStage::Ended(event) => {
+            RunStage::Ended(end) => {
                 self.stage = RunStage::Reported;
-                Poll::Ready(event)
+                Poll::Ready(end)
             }
             _ => Poll::Pending,
         }
@@ -192,14 +186,14 @@ impl Running {
                 self.teardown = None;
                 if let Err(failed) = torn_down {
                     // What the client would rely on has failed. The stage holds nothing of the author's any more.
-                    self.stage = RunStage::Ended(Event::Done(Err(failed)));
+                    self.stage = RunStage::Ended(RunEnd::Done(Err(failed)));
                 }
             }
             match &mut self.stage {
                 RunStage::Spending(spending) => match spending.as_mut().poll(cx) {
                     Poll::Ready(spent) => {
                         if let Err(refusal) = spent.and_then(|()| self.run()) {
-                            self.leave(RunStage::Ended(Event::Refused(refusal)), CallEnd::Failed);
+                            self.leave(RunStage::Ended(RunEnd::Refused(refusal)), CallEnd::Failed);
                         }
                     }
                     Poll::Pending => ready!(self.poll_timeout(cx)),
@@ -234,7 +228,7 @@ impl Running {
                     Ok(responses) => {
                         self.call.begin_round(responses);
                         if let Err(refusal) = self.run() {
-                            self.leave(RunStage::Ended(Event::Refused(refusal)), CallEnd::Failed);
+                            self.leave(RunStage::Ended(RunEnd::Refused(refusal)), CallEnd::Failed);
                         }
                     }
                     Err(error) => self.leave(RunStage::failed(error), CallEnd::Failed),
@@ -272,11 +266,11 @@ impl Running {
             Ok(Ok(output)) => {
                 self.call.report_unreached();
                 let end = if output.is_error() { CallEnd::Failed } else { CallEnd::Succeeded };
-                (RunStage::Ended(Event::Done(Ok(output))), end)
+                (RunStage::Ended(RunEnd::Done(Ok(output))), end)
             }
             Ok(Err(Halt::TimedOut(limit))) => (RunStage::failed(CallError::timed_out(limit)), CallEnd::TimedOut),
             Ok(Err(Halt::BadArguments(bad))) => match self.subject().kind {
-                Some(kind) => (RunStage::Ended(Event::Refused(Refusal::BadArguments { kind, bad })), CallEnd::Failed),
+                Some(kind) => (RunStage::Ended(RunEnd::Refused(Refusal::BadArguments { kind, bad })), CallEnd::Failed),
                 None => (RunStage::failed(CallError::new(bad.to_string())), CallEnd::Failed),
             },
             Ok(Err(halt)) => match halt.into_error() {
@@ -309,7 +303,7 @@ impl Running {
 
     fn begin_teardown(&self, end: CallEnd) -> Option<RunningTeardown> {
         self.call.teardown(end, || {
-            let grace = self.engine().map(|engine| engine.options.grace);
+            let grace = self.engine().map(|engine| engine.settings.options.grace);
             (grace, self.subject().item.to_owned())
         })
     }
@@ -319,7 +313,7 @@ impl Running {
         let stage = match self.call.park() {
             Ok(Parked::Waiting(answers)) => RunStage::Asking(answers),
             Ok(Parked::InputRequired { questions, state }) => {
-                RunStage::Ended(Event::InputRequired { questions, state })
+                RunStage::Ended(RunEnd::InputRequired { questions, state })
             }
             Err(error) => return (RunStage::failed(error), CallEnd::Failed),
         };
@@ -353,7 +347,7 @@ impl Running {
         };
         // A server that stops waits for it.
         let left = self.call.request().left.as_ref();
-        let counted = (self.engine().map(|engine| engine.teardown.token()), left.map(TaskTracker::token));
+        let counted = (self.engine().map(|engine| engine.activity.teardown.token()), left.map(TaskTracker::token));
         let (call, target) = (self.call.clone(), self.subject().item.to_owned());
         runtime.spawn(async move {
             // There is no reply to change, and the log has the error.
@@ -373,12 +367,69 @@ impl Drop for Running {
     }
 }
 
+/// What a reply is about.
+#[derive(Clone, Copy)]
+pub(crate) struct ReplySubject<'a> {
+    /// What kind of item was called; `None` if it is not a call.
+    pub(crate) kind: Option<TargetKind>,
+    /// The name of the tool or prompt, or the URI of the resource; otherwise the method.
+    pub(crate) name: &'a str,
+    /// The name of the item for the log; of a resource its URI template, because a URI may contain secrets.
+    pub(crate) item: &'a str,
+    /// What the reply says about the contents of a resource.
+    pub(crate) contents: Option<&'a Contents>,
+}
+
 #[cfg(test)]
 mod tests {
-    use std::{future::pending, sync::Mutex};
+    use std::{
+        future::{pending, poll_fn},
+        sync::Mutex,
+    };
+
+    use serde_json::value::RawValue;
 
     use super::*;
-    use crate::{call::Deferred, server::engine::tracker};
+    use crate::{
+        call::{CallRecord, Carrier, Deferred, RecordRules},
+        server::engine::tracker,
+    };
+
+    /// A carrier of calls whose function runs elsewhere.
+    struct Elsewhere;
+
+    impl Carrier for Elsewhere {
+        fn ends_before_function(&self) -> bool {
+            true
+        }
+
+        fn ask<'a>(&'a self, _: &'a str, _: &'a Question) -> Option<BoxFuture<'a, Result<Box<RawValue>, CallError>>> {
+            None
+        }
+
+        fn park(&self, questions: Vec<(Arc<str>, Question)>, _: &mut CallRecord) -> Result<Parked, CallError> {
+            Ok(Parked::InputRequired { questions, state: "elsewhere".to_owned() })
+        }
+    }
+
+    #[tokio::test]
+    async fn a_round_may_end_before_its_function_runs() {
+        let call = Call::detached();
+        let rules = RecordRules { bytes: 1000, answer_bytes: 1000, rounds: 64, version: "1".into() };
+        call.carry(Box::new(Elsewhere), Arc::new(rules), None);
+        let mut running = Running::new(call.clone(), (tracker().token(), Held::default()));
+        running.run_future(
+            Box::pin(async move {
+                call.enter()?;
+                unreachable!("the round has ended")
+            }),
+            None,
+        );
+        let RunEnd::InputRequired { questions, state } = poll_fn(|cx| running.poll_end(cx)).await else {
+            panic!("the round is not over");
+        };
+        assert_eq!((questions.len(), &*state), (0, "elsewhere"));
+    }
 
     #[tokio::test]
     async fn what_is_deferred_hears_the_end_that_the_call_was_given() {
@@ -392,7 +443,7 @@ mod tests {
             call.defer(Deferred { run, can_fail: true });
             let mut running = Running::new(call.clone(), (calls.token(), Held::default()));
             running.run_future(Box::pin(pending()), None);
-            assert!(futures_util::poll!(std::future::poll_fn(|cx| running.poll_event(cx))).is_pending());
+            assert!(futures_util::poll!(poll_fn(|cx| running.poll_end(cx))).is_pending());
             running.end_with(end);
             assert!(call.is_over());
             drop(running);

@@ -6,12 +6,13 @@ use std::{
     task::{Context, Poll, Waker, ready},
 };
 
+use futures_util::future::BoxFuture;
+
 use super::{Callback, Engine, Refusal, TargetKind, registry::LONGEST_URI};
 use crate::{
-    BoxFuture,
     auth::{Held, Principal},
-    call::RequestInfo,
-    lock,
+    error::lock,
+    request::RequestInfo,
 };
 
 /// Something that changed.
@@ -147,15 +148,15 @@ impl Hub {
 impl Engine {
     /// Listens for a session, which has its own limit.
     pub(crate) fn subscribe(self: &Arc<Self>, filter: ChangeFilter) -> Listener {
-        let held = self.budgets.bytes.hold(None);
+        let held = self.activity.budgets.bytes.hold(None);
         self.add_listener(RequestInfo::default(), (filter, held), Held::default())
     }
 
     /// Listens for a request, unless too many others listen or the filters are too large together.
     pub(super) fn listen(self: &Arc<Self>, filter: ChangeFilter, request: RequestInfo) -> Result<Listener, Refusal> {
         let caller = request.principal.as_ref();
-        let slot = self.budgets.subscriptions.take(caller, 1)?;
-        let mut held = self.budgets.bytes.hold(caller);
+        let slot = self.activity.budgets.subscriptions.take(caller, 1)?;
+        let mut held = self.activity.budgets.bytes.hold(caller);
         held.grow(filter.size())?;
         Ok(self.add_listener(request.compacted(), (filter, held), slot))
     }
@@ -166,7 +167,7 @@ impl Engine {
         (filter, held): (ChangeFilter, Held),
         slot: Held,
     ) -> Listener {
-        let mut listeners = self.hub.listeners();
+        let mut listeners = self.offer.hub.listeners();
         let id = listeners.next_id;
         listeners.next_id += 1;
         listeners.by_id.insert(id, Waiting { request, filter, held, changes: BTreeSet::new(), waker: None, slot });
@@ -189,9 +190,9 @@ type Decision = (Change, BoxFuture<'static, bool>);
 impl Listener {
     /// Sets who listens.
     pub(crate) fn listen_as(&self, request: RequestInfo) {
-        let mut held = self.engine.budgets.bytes.hold(request.principal.as_ref());
+        let mut held = self.engine.activity.budgets.bytes.hold(request.principal.as_ref());
         let request = request.compacted();
-        let mut listeners = self.engine.hub.listeners();
+        let mut listeners = self.engine.offer.hub.listeners();
         let waiting = listeners.waiting(self.id);
         // Without room, gates go on to decide about the earlier request.
         if held.grow(waiting.filter.size() + request.size()).is_err() {
@@ -205,7 +206,7 @@ impl Listener {
 
     /// Goes on with newer credentials of the same caller.
     pub(crate) fn renew(&self, caller: Principal) {
-        let mut listeners = self.engine.hub.listeners();
+        let mut listeners = self.engine.offer.hub.listeners();
         let before = listeners.waiting(self.id).request.principal.replace(caller);
         drop((listeners, before));
     }
@@ -233,7 +234,7 @@ impl Listener {
 
     /// The next change, and the request that listens; `None` when the server ends the subscription.
     fn poll_any(&self, cx: &Context<'_>) -> Poll<Option<(Change, RequestInfo)>> {
-        let mut listeners = self.engine.hub.listeners();
+        let mut listeners = self.engine.offer.hub.listeners();
         let closed = listeners.closed;
         let Some(waiting) = listeners.by_id.get_mut(&self.id) else { return Poll::Ready(None) };
         if waiting.request.principal.as_ref().is_some_and(Principal::is_expired) {
@@ -255,7 +256,7 @@ impl Listener {
 
     /// Adds updates of a resource; the error says why there are too many.
     pub(crate) fn add_resource(&self, uri: String) -> Result<(), String> {
-        let listeners = &mut *self.engine.hub.listeners();
+        let listeners = &mut *self.engine.offer.hub.listeners();
         let Waiting { filter, held, .. } = listeners.waiting(self.id);
         let (before, most) = (filter.size(), uri.len() + URI_OVERHEAD);
         held.grow(most).map_err(|no_room| no_room.to_string())?;
@@ -266,7 +267,7 @@ impl Listener {
 
     /// Removes updates of a resource.
     pub(crate) fn remove_resource(&self, uri: &str) {
-        let listeners = &mut *self.engine.hub.listeners();
+        let listeners = &mut *self.engine.offer.hub.listeners();
         let Waiting { filter, held, .. } = listeners.waiting(self.id);
         if filter.remove_resource(uri) {
             held.shrink(uri.len() + URI_OVERHEAD);
@@ -276,7 +277,7 @@ impl Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        let removed = self.engine.hub.listeners().by_id.remove(&self.id);
+        let removed = self.engine.offer.hub.listeners().by_id.remove(&self.id);
         // Not under the lock, as in `listen_as`.
         drop(removed);
     }
@@ -300,10 +301,10 @@ mod tests {
         let request = || RequestInfo { client: Some(vec![b' '; 30_000].into()), ..RequestInfo::default() };
         let [first, second] = [(), ()].map(|()| engine.subscribe(ChangeFilter::default()));
         first.listen_as(request());
-        assert!(engine.budgets.bytes.used() > 20_000);
-        let _rest = engine.budgets.bytes.take(None, 64 * 1024 * 1024).expect("it counts as half");
+        assert!(engine.activity.budgets.bytes.used() > 20_000);
+        let _rest = engine.activity.budgets.bytes.take(None, 64 * 1024 * 1024).expect("it counts as half");
         second.listen_as(request());
-        let keeps = |listener: &Listener| engine.hub.listeners().waiting(listener.id).request.client.is_some();
+        let keeps = |listener: &Listener| engine.offer.hub.listeners().waiting(listener.id).request.client.is_some();
         assert!(keeps(&first) && !keeps(&second));
     }
 
@@ -321,12 +322,12 @@ mod tests {
         let subscription = engine.listen(filter(), expired.clone()).expect("there is room");
         let session = engine.subscribe(filter());
         session.listen_as(expired);
-        engine.hub.notify(&Change::List(TargetKind::Tool));
+        engine.offer.hub.notify(&Change::List(TargetKind::Tool));
         assert_eq!(subscription.poll_change(&cx), Poll::Ready(None), "it has ended");
         assert_eq!(session.poll_change(&cx), Poll::Pending, "it hears nothing");
         session.renew(ada);
         assert_eq!(session.poll_change(&cx), Poll::Pending, "nothing of before");
-        engine.hub.notify(&Change::List(TargetKind::Prompt));
+        engine.offer.hub.notify(&Change::List(TargetKind::Prompt));
         assert_eq!(session.poll_change(&cx), Poll::Ready(Some(Change::List(TargetKind::Prompt))));
     }
 
@@ -375,7 +376,7 @@ mod tests {
         listeners.pop();
         assert!(listen().is_some(), "one has left");
         drop((listeners, session));
-        assert!(engine.hub.listeners().by_id.is_empty());
+        assert!(engine.offer.hub.listeners().by_id.is_empty());
     }
 
     #[test]
@@ -415,10 +416,10 @@ mod tests {
         let stays = engine.subscribe(filter());
         for _ in 0..1000 {
             let left = engine.subscribe(filter());
-            engine.hub.notify(&Change::List(TargetKind::Tool));
+            engine.offer.hub.notify(&Change::List(TargetKind::Tool));
             drop(left);
         }
-        assert_eq!(engine.hub.subscribers(), 1);
+        assert_eq!(engine.offer.hub.subscribers(), 1);
         // However often it changed, there is one change to report.
         let cx = Context::from_waker(Waker::noop());
         assert_eq!(stays.poll_change(&cx), Poll::Ready(Some(Change::List(TargetKind::Tool))));

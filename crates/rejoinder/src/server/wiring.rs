@@ -11,9 +11,11 @@ use super::{
     uri_template::UriTemplate,
 };
 use crate::{
-    auth::Principal,
-    call::{Dependencies, UnknownArguments},
+    argument::UnknownArguments,
+    auth::{Principal, is_scope},
+    call::Dependencies,
     graph::{bad_forms, below},
+    inject::SessionState,
     item::{ItemArgument, Resource},
 };
 
@@ -103,7 +105,7 @@ impl<'a> WiringCheck<'a> {
         if item.kind() != TargetKind::Resource {
             check_name(item.name(), &mut messages);
         }
-        let needs_caller = self.needs(&item, &mut messages);
+        let missing = self.needs(&item, &mut messages);
         messages.extend(item.function().gates.iter().filter_map(|gate| {
             gate.mistake().map(|mistake| format!("the gate `{}` cannot be used: {mistake}", gate.shown()))
         }));
@@ -138,7 +140,7 @@ impl<'a> WiringCheck<'a> {
         }
         let problem = |message| BuildProblem { subject: subject.clone(), message };
         self.problems.extend(messages.into_iter().map(problem));
-        self.warnings.extend(warnings(&item).into_iter().chain(needs_caller).map(problem));
+        self.warnings.extend(warnings(&item).into_iter().chain(missing).map(problem));
         self.registry.add(Arc::new(Entry::new(item, headers, template)));
     }
 
@@ -154,9 +156,10 @@ impl<'a> WiringCheck<'a> {
         if self.problems.is_empty() { Ok((self.registry, self.warnings)) } else { Err(BuildError(self.problems)) }
     }
 
-    /// Checks that every service that a parameter needs was provided. Returns a warning if it needs a caller, and nothing in
-    /// the server identifies one.
-    fn needs(&self, item: &AnyItem, messages: &mut Vec<String>) -> Option<String> {
+    /// Checks that every service that a parameter needs was provided. Returns warnings if it needs a caller or a session, and
+    /// this server has none.
+    fn needs(&self, item: &AnyItem, messages: &mut Vec<String>) -> Vec<String> {
+        let mut warnings = Vec::new();
         let scope = item.function().scopes.first().map(|scope| format!("the scope `{scope}`"));
         let mut needs_caller = scope.filter(|_| !self.options.can_identify());
         for (parameter, need) in item.function().needs() {
@@ -170,6 +173,15 @@ impl<'a> WiringCheck<'a> {
                 }
                 continue;
             }
+            if need.id == TypeId::of::<SessionState<()>>() {
+                if !self.options.sessions {
+                    warnings.push(format!(
+                        "parameter `{parameter}`{owner} needs a session, and `Server::stateless_only` turns sessions off, so \
+                         every call fails: make it an `Option`, or remove `stateless_only`"
+                    ));
+                }
+                continue;
+            }
             let name = need.name;
             let remedy = if self.dependencies.contains(need.shared) {
                 "an `Arc` of it was provided with `.provide(..)`; use `.provide_arc(..)`".to_owned()
@@ -178,17 +190,18 @@ impl<'a> WiringCheck<'a> {
             } else if name.starts_with("dyn ") {
                 format!("provide an `Arc<{name}>` with `.provide_arc(..)`")
             } else {
-                "provide one with `.provide(..)`".to_owned()
+                "provide one with `.provide(..)`, not a `Result` or a future of it".to_owned()
             };
             messages.push(format!("parameter `{parameter}`{owner} needs a `{name}`: {remedy}"));
         }
-        needs_caller.map(|what| {
+        warnings.extend(needs_caller.map(|what| {
             format!(
                 "{what} needs a caller, and nothing in this server identifies one: use `http::Config::auth`, \
                  `Server::principal` or `Server::stdio_principal`, or a layer that adds a `Principal` to the extensions of \
                  the HTTP request"
             )
-        })
+        }));
+        warnings
     }
 }
 
@@ -201,11 +214,6 @@ fn check_name(name: &str, messages: &mut Vec<String>) {
     if name.is_empty() || name.len() > 128 || !name.chars().all(legal) {
         messages.push("a name must be 1 to 128 characters: letters, digits, `_`, `-` or `.`".to_owned());
     }
-}
-
-/// Whether a caller can have it as a scope (RFC 6749, section 3.3).
-fn is_scope(scope: &str) -> bool {
-    !scope.is_empty() && scope.bytes().all(|byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e))
 }
 
 /// What clients or models may not understand.

@@ -4,7 +4,7 @@ use std::{collections::HashMap, sync::Mutex};
 
 use serde_json::{Value, json};
 
-use crate::{form::Elicit, lock};
+use crate::{error::lock, form::Elicit};
 
 /// An answer to a question; see [`Client::answers`](super::Client::answers).
 ///

@@ -11,8 +11,7 @@ use super::{
 };
 use crate::{
     call::CallTrace,
-    model::{CallToolResult, GetPromptResult, ReadResourceResult},
-    protocol::RpcError,
+    model::{CallToolResult, GetPromptResult, ReadResourceResult, error_code},
 };
 
 /// A server that asks more often never stops asking.
@@ -196,7 +195,7 @@ impl Client {
         let has_answers = !self.scripts.is_empty() || self.connection.capabilities != Default::default();
         let Some(remedy) = trace.lock().unanswered.first().filter(|_| !has_answers).cloned() else { return result };
         Err(match result {
-            Err(ClientError::Rpc(mut rpc)) if rpc.code == RpcError::MISSING_CAPABILITY => {
+            Err(ClientError::Rpc(mut rpc)) if rpc.code == error_code::MISSING_CAPABILITY => {
                 rpc.remedy = Some(remedy);
                 ClientError::Rpc(rpc)
             }

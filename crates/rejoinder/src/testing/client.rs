@@ -11,9 +11,9 @@ use super::{
     connection::ClientConnection,
 };
 use crate::{
-    call::{Era, Level},
     form::Elicit,
     model::ClientCapabilities,
+    request::{Era, Level},
     server::BuiltServer,
 };
 
@@ -75,7 +75,7 @@ impl Client {
     /// In both eras, dropping the future of a request cancels the request.
     ///
     /// ```
-    /// use rejoinder::{Era, prelude::*, testing::Client};
+    /// use rejoinder::{call::Era, prelude::*, testing::Client};
     /// use serde_json::json;
     ///
     /// #[tool]

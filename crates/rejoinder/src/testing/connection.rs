@@ -5,7 +5,6 @@ use std::sync::{
     atomic::{AtomicU64, Ordering},
 };
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use futures_util::stream::{self, StreamExt};
 use http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, Request, header};
@@ -20,15 +19,12 @@ use super::transport::pipe;
 use super::transport::web_socket;
 use super::{ClientError, Result, Transport, exchange::ClientExchange, link::Link, response::read};
 use crate::{
-    call::{CallTrace, Era, Level},
-    model::{ClientCapabilities, Implementation},
-    protocol::MODERN,
+    call::CallTrace,
+    model::{ClientCapabilities, Implementation, encode_header, header_name, header_text, meta_key, version},
+    request::{Era, Level},
     server::{BuiltServer, TargetKind},
     transport::McpService,
 };
-
-/// The newest version of the session era.
-const SESSION_VERSION: &str = "2025-11-25";
 
 #[derive(Debug, Clone)]
 pub(super) struct ClientConnection {
@@ -80,7 +76,7 @@ impl ClientConnection {
             Era::Session => Some(self.session_headers().await?),
             _ => None,
         };
-        let followed = self.server.0.dependencies.traces().follow(id.to_string(), trace);
+        let followed = self.server.0.dependencies().traces().follow(id.to_string(), trace);
         let mut exchange = self.send(id, session, method, params).await?;
         exchange.followed = Some(followed);
         if session.is_some() || self.transport != Transport::Http {
@@ -168,12 +164,12 @@ impl ClientConnection {
     /// The params of a request, with the `_meta` of its era; an entry of the test's own replaces the client's, and `null`
     /// removes it.
     fn with_meta(&self, mut params: Value, id: u64, is_session: bool) -> Value {
-        let mut meta = json!({ "progressToken": id });
+        let mut meta = json!({ meta_key::PROGRESS_TOKEN: id });
         if !is_session {
-            meta["io.modelcontextprotocol/protocolVersion"] = MODERN.into();
-            meta["io.modelcontextprotocol/clientCapabilities"] = json!(self.capabilities);
-            meta["io.modelcontextprotocol/clientInfo"] = json!(self.info);
-            meta["io.modelcontextprotocol/logLevel"] = json!(self.log_level);
+            meta[meta_key::PROTOCOL_VERSION] = version::STATELESS.into();
+            meta[meta_key::CLIENT_CAPABILITIES] = json!(self.capabilities);
+            meta[meta_key::CLIENT_INFO] = json!(self.info);
+            meta[meta_key::LOG_LEVEL] = json!(self.log_level);
         }
         match (params.get_mut("_meta").map(Value::take), &mut meta) {
             (Some(Value::Object(own)), Value::Object(entries)) => entries.extend(own),
@@ -191,14 +187,16 @@ impl ClientConnection {
 
     /// The headers that mirror the body.
     fn stateless_headers(&self, method: &str, params: &Value) -> HeaderMap {
-        let version = params["_meta"]["io.modelcontextprotocol/protocolVersion"].as_str();
+        let version = params["_meta"][meta_key::PROTOCOL_VERSION].as_str();
         let name = match method {
             "tools/call" | "prompts/get" => params["name"].as_str(),
             "resources/read" => params["uri"].as_str(),
             _ => None,
         };
         let mut headers = HeaderMap::new();
-        for (header, value) in [("mcp-protocol-version", version), ("mcp-method", Some(method)), ("mcp-name", name)] {
+        for (header, value) in
+            [(header_name::PROTOCOL_VERSION, version), (header_name::METHOD, Some(method)), (header_name::NAME, name)]
+        {
             if let Some(value) = value {
                 headers.insert(header, header_value(value));
             }
@@ -206,12 +204,7 @@ impl ClientConnection {
         let tool = name.filter(|_| method == "tools/call").and_then(|name| self.server.0.entry(TargetKind::Tool, name));
         for param in tool.iter().flat_map(|tool| &tool.param_headers) {
             let argument = param.path.iter().try_fold(&params["arguments"], |value, key| value.get(key));
-            let text = match argument {
-                None | Some(Value::Null) => continue,
-                Some(Value::String(text)) => text.clone(),
-                Some(other) => other.to_string(),
-            };
-            if let Ok(name) = HeaderName::try_from(&param.header) {
+            if let (Some(text), Ok(name)) = (argument.and_then(header_text), HeaderName::try_from(&param.header)) {
                 headers.insert(name, header_value(&text));
             }
         }
@@ -224,15 +217,14 @@ impl ClientConnection {
     }
 
     async fn open_session(&self) -> Result<HeaderMap> {
-        let params =
-            json!({ "protocolVersion": SESSION_VERSION, "capabilities": self.capabilities, "clientInfo": self.info });
+        let params = json!({ "protocolVersion": version::SESSION[0], "capabilities": self.capabilities, "clientInfo": self.info });
         let mut exchange = self.send(next_id(), Some(&HeaderMap::new()), "initialize", params).await?;
         let result = exchange.finish().await?;
         let version = HeaderValue::try_from(read::<String>("initialize", &result["protocolVersion"])?)
             .map_err(|error| ClientError::unexpected("initialize", format_args!("{error}: {result}")))?;
-        let mut headers = HeaderMap::from_iter([(HeaderName::from_static("mcp-protocol-version"), version)]);
-        if let Some(id) = exchange.headers.remove("mcp-session-id") {
-            headers.insert("mcp-session-id", id);
+        let mut headers = HeaderMap::from_iter([(HeaderName::from_static(header_name::PROTOCOL_VERSION), version)]);
+        if let Some(id) = exchange.headers.remove(header_name::SESSION_ID) {
+            headers.insert(header_name::SESSION_ID, id);
         }
         let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
         self.deliver(headers.clone(), &initialized).await?.accepted().await?;
@@ -264,9 +256,5 @@ fn next_id() -> u64 {
 
 /// Text as the value of a header: as it is where that is allowed, otherwise in base64.
 fn header_value(text: &str) -> HeaderValue {
-    let plain = text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
-        && text.trim() == text
-        && !(text.starts_with("=?base64?") && text.ends_with("?="));
-    let text = if plain { text.to_owned() } else { format!("=?base64?{}?=", STANDARD.encode(text)) };
-    HeaderValue::try_from(text).expect("printable ASCII is a header's value")
+    HeaderValue::try_from(&*encode_header(text)).expect("printable ASCII is a header's value")
 }

@@ -39,7 +39,7 @@ impl Client {
     /// ```
     #[track_caller]
     pub fn dependency<T: ?Sized + Send + Sync + 'static>(&self) -> Arc<T> {
-        let service = self.connection.server.0.dependencies.get();
+        let service = self.connection.server.0.dependencies().get();
         service.unwrap_or_else(|| panic!("no `{}` was provided, or the server has not started", type_name::<T>()))
     }
 
@@ -80,7 +80,7 @@ impl Client {
     #[must_use]
     #[track_caller]
     pub fn replace_arc<T: ?Sized + Send + Sync + 'static>(self, service: Arc<T>) -> Self {
-        if !self.connection.server.0.dependencies.contains(TypeId::of::<T>()) {
+        if !self.connection.server.0.dependencies().contains(TypeId::of::<T>()) {
             let name = type_name::<T>();
             panic!("no `{name}` was provided, so none can be replaced; for a `dyn Trait` use `replace_arc`")
         }

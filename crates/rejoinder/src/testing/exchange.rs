@@ -12,6 +12,7 @@ use tower_service::Service;
 use super::{ClientError, JsonRpcError, Result};
 use crate::{
     call::FollowedCall,
+    model::EventDecoder,
     transport::{McpService, ResponseBody},
 };
 
@@ -146,40 +147,17 @@ pub(super) fn parse(message: &[u8]) -> Value {
 
 /// The data of each event in a body.
 pub(super) fn events(body: ResponseBody) -> impl stream::Stream<Item = String> + Send {
-    stream::unfold((body, String::new()), |(mut body, mut unread)| async {
+    stream::unfold((body, EventDecoder::new(usize::MAX)), |(mut body, mut events)| async {
         loop {
-            if let Some(event) = next_event(&mut unread) {
-                return Some((event, (body, unread)));
+            match events.next_event().ok()? {
+                // An event without data only carries an id for a client that reconnects.
+                Some(event) => {
+                    if let Some(data) = event.data.filter(|data| !data.is_empty()) {
+                        return Some((data, (body, events)));
+                    }
+                }
+                None => events.feed(body.frame().await?.ok()?.data_ref()?),
             }
-            let frame = body.frame().await?.ok()?;
-            unread.push_str(std::str::from_utf8(frame.data_ref()?).ok()?);
         }
     })
-}
-
-/// Takes the data of the next complete event. Comments and events without data are skipped.
-fn next_event(unread: &mut String) -> Option<String> {
-    while let Some(end) = unread.find("\n\n") {
-        let event: String = unread.drain(..end + 2).collect();
-        let data = event.lines().filter_map(|line| line.strip_prefix("data: ")).collect::<Vec<_>>().join("\n");
-        if !data.is_empty() {
-            return Some(data);
-        }
-    }
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn events_are_read_wherever_the_chunks_end() {
-        let (mut unread, mut read) = (String::new(), Vec::new());
-        for chunk in ["event: message\nda", "ta: 1\n", "\n: comment\n\ndata: 2\ndata: 3\n\ndata: 4\n"] {
-            unread.push_str(chunk);
-            read.extend(std::iter::from_fn(|| next_event(&mut unread)));
-        }
-        assert_eq!(read, ["1", "2\n3"]);
-    }
 }

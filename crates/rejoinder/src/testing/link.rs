@@ -12,7 +12,7 @@ use serde_json::Value;
 use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 
 use super::exchange::parse;
-use crate::lock;
+use crate::{error::lock, model::meta_key};
 
 /// A connection that carries the messages of many requests: a pipe, for example. It closes when it is dropped.
 #[derive(Debug)]
@@ -91,7 +91,7 @@ impl Inbox {
             // A log message does not say which call logs it.
             (Some("notifications/message"), None) => requests().collect(),
             (Some("notifications/cancelled"), None) => Vec::new(),
-            (Some(_), None) => match params["_meta"].get("io.modelcontextprotocol/subscriptionId") {
+            (Some(_), None) => match params["_meta"].get(meta_key::SUBSCRIPTION_ID) {
                 Some(subscription) => of(subscription).into_iter().collect(),
                 None => self.receivers.iter().filter(|(id, _)| id.is_none()).collect(),
             },

@@ -5,8 +5,9 @@ use serde_json::{Value, json};
 
 use super::{Client, ClientError, Filter, Result, Subscription, response::read};
 use crate::{
-    call::{CallTrace, Era},
+    call::CallTrace,
     model::{CompletionInfo, DiscoverResult, Prompt, Reference, Resource, ResourceTemplate, Tool},
+    request::Era,
 };
 
 impl Client {
@@ -27,7 +28,7 @@ impl Client {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
     /// let client = Client::new(Server::new("reviews", "1.0.0").prompts(prompts![review]));
-    /// let completion = client.complete(Reference::for_prompt("review"), "language", "r").await?;
+    /// let completion = client.complete(Reference::prompt("review"), "language", "r").await?;
     /// assert_eq!(completion.values, ["rust"]);
     /// # Ok(())
     /// # }
@@ -56,7 +57,7 @@ impl Client {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), rejoinder::testing::ClientError> {
     /// let client = Client::new(Server::new("home", "1.0.0").resources(resources![room]));
-    /// let template = Reference::for_resource("home://{house}/{room}");
+    /// let template = Reference::resource("home://{house}/{room}");
     /// let completion = client.complete_with(template, "room", "", json!({ "house": "red" })).await?;
     /// assert_eq!(completion.values, ["red kitchen"]);
     /// # Ok(())

@@ -1,5 +1,7 @@
 //! A client that drives a server in process, without a port, for tests.
 //!
+//! It needs the cargo feature `testing`, in `[dev-dependencies]`: `cargo add rejoinder --dev --features testing`.
+//!
 //! A [`Client`] sends HTTP requests to the server's tower service, so headers, extensions and status codes are those that
 //! a real client gets; only the socket is missing. [`Client::transport`] chooses another transport.
 //!

@@ -7,8 +7,9 @@ use serde_json::Value;
 
 use super::{ClientError, Result};
 use crate::{
-    call::{BackgroundState, BackgroundStatus, Level},
-    model::{CallToolResult, ContentBlock, GetPromptResult, ReadResourceResult, ResourceContents},
+    call::{BackgroundState, BackgroundStatus},
+    model::{CallToolResult, ContentBlock, GetPromptResult, ReadResourceResult, ResourceContents, ResourceData},
+    request::Level,
 };
 
 /// The result of a call, and what happened on the way.
@@ -204,18 +205,14 @@ impl Response<GetPromptResult> {
 impl Response<ReadResourceResult> {
     /// All texts, joined.
     pub fn text(&self) -> String {
-        let texts = self.result.contents.iter().filter_map(|contents| match contents {
-            ResourceContents::TextResourceContents { text, .. } => Some(text.as_str()),
-            _ => None,
-        });
-        texts.collect()
+        self.result.contents.iter().filter_map(ResourceContents::as_text).collect()
     }
 
     /// All contents as bytes, joined: decoded blobs, and texts as they are.
     pub fn bytes(&self) -> Vec<u8> {
-        let bytes = self.result.contents.iter().flat_map(|contents| match contents {
-            ResourceContents::BlobResourceContents { blob, .. } => STANDARD.decode(blob).unwrap_or_default(),
-            ResourceContents::TextResourceContents { text, .. } => text.clone().into_bytes(),
+        let bytes = self.result.contents.iter().flat_map(|contents| match &contents.data {
+            ResourceData::Blob(blob) => STANDARD.decode(blob).unwrap_or_default(),
+            ResourceData::Text(text) => text.clone().into_bytes(),
             _ => Vec::new(),
         });
         bytes.collect()

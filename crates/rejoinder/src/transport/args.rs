@@ -6,12 +6,13 @@ use std::{
 };
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use futures_util::future::BoxFuture;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 
-use super::{http::listen_address, shutdown::exit_after};
+use super::{Error, http::listen_address, shutdown::exit_after};
 use crate::{
-    BoxFuture, Error, http,
-    protocol::MODERN,
-    server::{FilterRule, Server},
+    model::{meta_key, version::STATELESS},
+    server::{FilterRule, Server, http},
 };
 
 /// An MCP server.
@@ -188,13 +189,12 @@ fn with_hint(http: http::Config) -> http::Config {
         if address.ip().is_unspecified() {
             address.set_ip(Ipv4Addr::LOCALHOST.into());
         }
-        let meta = format!(
-            r#"{{"io.modelcontextprotocol/protocolVersion":"{MODERN}","io.modelcontextprotocol/clientCapabilities":{{}}}}"#
-        );
+        let meta =
+            format!(r#"{{"{}":"{STATELESS}","{}":{{}}}}"#, meta_key::PROTOCOL_VERSION, meta_key::CLIENT_CAPABILITIES);
         let message = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{{"_meta":{meta}}}}}"#);
         tracing::info!(
             "try it: curl -s http://{address}{path} -H 'Content-Type: application/json' -H 'Accept: application/json, \
-             text/event-stream' -H 'MCP-Protocol-Version: {MODERN}' -H 'Mcp-Method: server/discover' -d '{message}'"
+             text/event-stream' -H 'MCP-Protocol-Version: {STATELESS}' -H 'Mcp-Method: server/discover' -d '{message}'"
         );
     })
 }
@@ -270,14 +270,39 @@ impl Server {
 
 /// Writes logs to standard error, as [`Server::serve_from_args`] does: standard output belongs to the protocol.
 ///
-/// `RUST_LOG` sets what is logged. It does nothing in a program that has set up its own logging.
+/// `RUST_LOG` sets what is logged, `info` by default: a level (`off`, `error`, `warn`, `info`, `debug`, `trace`), a target, which
+/// is a crate or a module, or a target with a level, separated by commas, such as `warn,my_server=debug`. Filters by span and
+/// field are not supported; set up a [subscriber](tracing::subscriber) of your own for these. This function does nothing in a
+/// program that has set up its own logging.
 pub fn log_to_stderr() {
-    use tracing_subscriber::{EnvFilter, fmt};
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    use tracing_subscriber::{fmt::layer, layer::SubscriberExt, registry, util::SubscriberInitExt};
+    let (filter, mistake) = match log_filter(&std::env::var("RUST_LOG").unwrap_or_default()) {
+        Ok(filter) => (filter, None),
+        Err(mistake) => (Targets::new().with_default(LevelFilter::INFO), Some(mistake)),
+    };
     // A client that starts this process may write its logs to a file, where colours are noise.
     let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty());
+    let log = registry().with(layer().with_ansi(colours).with_writer(std::io::stderr)).with(filter);
     // An error means that the program has set up its own logging.
-    let _ = fmt().with_env_filter(filter).with_ansi(colours).with_writer(std::io::stderr).try_init();
+    if let (Ok(()), Some(mistake)) = (log.try_init(), mistake) {
+        tracing::warn!("{mistake}; logging at `info`");
+    }
+}
+
+/// Reads what `RUST_LOG` contains. The error names the part that is wrong.
+fn log_filter(written: &str) -> Result<Targets, String> {
+    let parts: Vec<&str> = written.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
+    if parts.is_empty() {
+        return Ok(Targets::new().with_default(LevelFilter::INFO));
+    }
+    // `Targets` takes the name of a span for a target.
+    let read = |part: &&str| part.parse::<Targets>().ok().filter(|_| !part.contains('['));
+    match parts.iter().find(|part| read(part).is_none()) {
+        None => parts.join(",").parse().map_err(|error| format!("RUST_LOG: {error}")),
+        Some(part) => Err(format!(
+            "`{part}` in RUST_LOG is not a level, a target, or a target with a level such as `my_server=debug`"
+        )),
+    }
 }
 
 #[cfg(test)]
@@ -369,6 +394,31 @@ mod tests {
             assert_eq!(address(only_http, default).expect("HTTP is the default"), default);
         }
         flags(&["--stdio", "--ws"]).expect_err("they contradict each other");
+    }
+
+    #[test]
+    fn what_is_logged_is_levels_and_targets() {
+        let would = |written: &str, target: &str, level| {
+            log_filter(written).map(|filter| filter.would_enable(target, &level)).expect("a filter")
+        };
+        use tracing::Level;
+        for written in ["", " , "] {
+            assert!(would(written, "any", Level::INFO) && !would(written, "any", Level::DEBUG), "{written}");
+        }
+        assert!(would("debug", "any", Level::DEBUG) && !would("off", "any", Level::ERROR));
+        let some = "warn, shop=debug,shop::db=off";
+        assert!(would(some, "shop::cart", Level::DEBUG) && !would(some, "shop::cart", Level::TRACE));
+        assert!(!would(some, "shop::db", Level::ERROR) && !would(some, "any", Level::INFO));
+        assert!(would("shop", "shop", Level::TRACE) && !would("shop", "any", Level::ERROR));
+        for (written, wrong) in [
+            ("info,shop=loud", "shop=loud"),
+            ("shop=info=debug", "shop=info=debug"),
+            ("info,[call]=debug", "[call]=debug"),
+            ("shop[{name}]=debug", "shop[{name}]=debug"),
+        ] {
+            let error = log_filter(written).expect_err("no filter");
+            assert!(error.starts_with(&format!("`{wrong}` in RUST_LOG is not a level")), "{error}");
+        }
     }
 
     #[test]

@@ -26,11 +26,10 @@ use tracing::Instrument;
 use crate::{
     auth::{BudgetFull, Held},
     call::AfterReply,
-    error::RefusalLog,
-    lock,
+    error::{RefusalLog, lock},
     protocol::{
         Dispatched, Envelope, Frame, Http, ReplyBody, RequestKey, RpcError, RpcReply, Session, Stream, admit_request,
-        batch, cancelled_request, dispatch, end_request, error_reply, is_about_session, is_of_session, random_id,
+        cancelled_request, dispatch, end_request, error_reply, is_about_session, is_of_session, random_id,
     },
     server::{Engine, Refusal},
 };
@@ -66,10 +65,9 @@ pub(super) async fn serve(
     engine: &Arc<Engine>,
     wire: &mut impl Wire,
     most_calls: usize,
-    shutdown: CancellationToken,
     left: Option<TaskTracker>,
 ) -> io::Result<()> {
-    let grace = engine.options.grace;
+    let grace = engine.grace();
     let in_flight = Arc::new(InFlight {
         engine: Arc::clone(engine),
         most_calls,
@@ -83,9 +81,9 @@ pub(super) async fn serve(
     });
     let mut connection =
         Connection { wire, in_flight, next: None, has_room: true, is_over: false, ready: VecDeque::new() };
-    let ended = match connection.converse(&shutdown).await {
+    let ended = match connection.converse(engine.stopping()).await {
         Ok(()) => {
-            if shutdown.is_cancelled() {
+            if engine.is_stopping() {
                 engine.stop_accepting();
             }
             timeout(grace, connection.finish()).await.unwrap_or(Ok(()))
@@ -121,16 +119,16 @@ struct Connection<'a, W> {
 
 impl<W: Wire> Connection<'_, W> {
     /// Serves until the client sends no more, or the server shuts down.
-    async fn converse(&mut self, shutdown: &CancellationToken) -> io::Result<()> {
+    async fn converse(&mut self, stopping: &CancellationToken) -> io::Result<()> {
         while !self.is_over {
             tokio::select! {
                 received = self.receive() => received?,
-                () = shutdown.cancelled() => return Ok(()),
+                () = stopping.cancelled() => return Ok(()),
             }
             tokio::select! {
                 written = self.write() => written?,
                 // A client that does not read must not keep the server from that.
-                () = shutdown.cancelled() => return Ok(()),
+                () = stopping.cancelled() => return Ok(()),
             }
         }
         Ok(())
@@ -394,7 +392,7 @@ impl InFlight {
         let (message, http) = match received {
             Received::Whole(message, http, _) => (message, http),
             Received::TooLong(beginning, end) => {
-                let limit = self.engine.options.limits.message_size;
+                let limit = self.engine.limits().message_size;
                 if let Some(times) = self.too_long.due(()) {
                     tracing::warn!(times, "a message is longer than {limit} bytes (`Limits::message_size`), refused");
                 }
@@ -404,12 +402,10 @@ impl InFlight {
             }
             Received::End => return state.hang_up(),
         };
-        let most_values = self.engine.options.limits.message_values;
-        let envelope = match Envelope::read(message, most_values) {
+        let envelope = match Envelope::read(message, self.engine.limits().message_values) {
             Ok(envelope) => envelope,
             Err(bad) => {
-                let version = state.session.as_ref().and_then(|session| session.version());
-                let Some(messages) = batch(message, most_values).filter(|_| version == Some("2025-03-26")) else {
+                let Some(messages) = state.session.as_ref().and_then(|session| session.batch(message).ok()) else {
                     return state.refuse(bad.id.as_deref(), &bad.error);
                 };
                 for message in messages.into_iter().rev() {
@@ -421,7 +417,7 @@ impl InFlight {
         if cancelled_request(&envelope).is_some_and(|request| state.cancel(&request)) {
             return None;
         }
-        let is_of_session = is_of_session(&envelope, || None) && self.engine.options.sessions;
+        let is_of_session = is_of_session(&envelope, || None) && self.engine.has_sessions();
         let Some(id) = envelope.id.filter(|_| envelope.method.is_some()) else {
             match state.session.as_ref().filter(|_| is_of_session) {
                 Some(session) => drop(session.receive(message, envelope, Http::default())),

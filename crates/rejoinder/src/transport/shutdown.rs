@@ -7,30 +7,23 @@ use futures_util::stream::unfold;
 #[cfg(unix)]
 use futures_util::stream::{poll_fn, select_all};
 use futures_util::{
-    future::join,
+    future::{BoxFuture, join},
     stream::{Stream, StreamExt},
 };
 use tokio::{runtime::Builder, time::timeout};
-use tokio_util::sync::CancellationToken;
 
-use crate::{
-    BoxFuture, Error,
-    server::{BuiltServer, Engine},
-};
+use super::Error;
+use crate::server::{BuiltServer, Engine};
 
-/// A token that is cancelled on Ctrl-C, and on SIGTERM where it exists. The second signal ends the process.
+/// Stops the server on Ctrl-C, and on SIGTERM where it exists. The second signal ends the process.
 ///
 /// The time that the server has to stop begins with the signal, whatever the transport does. Signals are heard in a thread
 /// with a runtime of its own, because functions may block every thread of the server's runtime.
-pub(crate) fn on_signal(engine: &Arc<Engine>) -> CancellationToken {
-    let shutdown = CancellationToken::new();
-    let (token, engine) = (shutdown.clone(), Arc::downgrade(engine));
+pub(crate) fn on_signal(engine: &Arc<Engine>) {
+    let (stopping, engine) = (engine.stopping().clone(), Arc::downgrade(engine));
     let runtime = match Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
-        Err(error) => {
-            tracing::warn!(%error, "cannot catch signals");
-            return shutdown;
-        }
+        Err(error) => return tracing::warn!(%error, "cannot catch signals"),
     };
     let mut signals = {
         let _entered = runtime.enter();
@@ -40,10 +33,10 @@ pub(crate) fn on_signal(engine: &Arc<Engine>) -> CancellationToken {
         // There is none if they cannot be caught.
         let Some(()) = signals.next().await else { return };
         tracing::info!("shutting down, running calls may finish; a second signal ends the process at once");
-        token.cancel();
+        stopping.cancel();
         if let Some(engine) = engine.upgrade() {
             engine.shut_down_in_time();
-            if engine.options.ends_process {
+            if engine.ends_process() {
                 exit_after(engine.longest_stop());
             }
         }
@@ -52,7 +45,6 @@ pub(crate) fn on_signal(engine: &Arc<Engine>) -> CancellationToken {
         std::process::exit(1);
     };
     thread::spawn(move || runtime.block_on(stop));
-    shutdown
 }
 
 /// Ends the process after that time, unless `main` returns before: a function that blocks its thread would keep the runtime
@@ -70,19 +62,19 @@ pub(crate) fn exit_after(longest: Duration) {
 pub(crate) async fn finish_teardown(engine: &Engine, ending: impl Future<Output = ()>) {
     let finishing = async {
         // Calls in sessions take a moment to notice that they are cancelled.
-        engine.calls.wait().await;
-        engine.teardown.wait().await;
+        engine.calls_ended().await;
+        engine.teardown_ended().await;
     };
-    let grace = engine.options.grace;
+    let grace = engine.grace();
     if timeout(grace, join(ending, finishing)).await.is_err() {
         tracing::warn!("the deferred work of cancelled calls took too long and was dropped");
     }
     // Those that wait for something are dropped at once; a thread that is blocked cannot be stopped.
     let to_cancel = grace / 4;
-    if timeout(grace - to_cancel, engine.background.idle()).await.is_err() {
-        let tasks = engine.background.cancel();
+    if timeout(grace - to_cancel, engine.background().idle()).await.is_err() {
+        let tasks = engine.background().cancel();
         tracing::warn!(tasks, "background tasks took longer than the grace period and were cancelled");
-        let _ = timeout(to_cancel, engine.background.idle()).await;
+        let _ = timeout(to_cancel, engine.background().idle()).await;
     }
 }
 
@@ -115,21 +107,25 @@ impl BuiltServer {
         Box::pin(async move { Ok(engine.start_up().await?) })
     }
 
-    /// Stops a server that is mounted in an application or served with `serve_io`: refuses new requests, ends subscriptions,
-    /// waits for calls, what they have deferred, and background tasks, and then runs what
+    /// Stops the server on every transport: refuses new requests, ends subscriptions, waits for calls, what they have deferred,
+    /// and background tasks, and then runs what
     /// [`Server::on_stop`](crate::Server::on_stop) was given, once. That runs within three
     /// [grace periods](crate::Server::grace_period), whatever functions do. The time begins when the future is first polled.
     /// The server cannot be served again.
     ///
-    /// It does not cancel calls: those that take longer than a grace period end with the connections of the application, or
-    /// with the process. Do not wait for the application's connections before: a call that never ends would keep the server
+    /// The functions that serve the server end. Calls that take longer than a grace period are cancelled, except those
+    /// of Streamable HTTP on connections of the application, which end with these or with the process. Do not wait for the
+    /// application's connections before: a call that never ends would keep the server
     /// from stopping.
     pub fn stop(&self) -> BoxFuture<'static, ()> {
         let engine = Arc::clone(&self.0);
         Box::pin(async move {
             engine.shut_down_in_time();
             engine.stop_accepting();
+            // Transports cancel the calls that take longer.
+            let _ = timeout(engine.grace(), engine.calls_ended()).await;
             finish_teardown(&engine, ready(())).await;
+            engine.start_ended().await;
             engine.shut_down().await;
         })
     }

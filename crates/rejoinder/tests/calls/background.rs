@@ -6,9 +6,8 @@ use std::{
 };
 
 use rejoinder::{
-    Era,
     auth::Principal,
-    call::{BackgroundStatus, BackgroundTask},
+    call::{BackgroundStatus, BackgroundTask, Era},
     form::ConfirmForm,
     model::CallToolResult,
     prelude::*,

@@ -1,11 +1,18 @@
-//! What belongs to one call: its state, what it sends before its result, and what it leaves for after the reply.
+//! One call: where its parameters come from, what it asks, how it ends, and what it sends on the way.
 
 #![expect(clippy::unwrap_used, reason = "tests may panic")]
 
+mod asking;
 mod background;
-#[path = "../journal/mod.rs"]
+mod by_hand;
+mod forms;
 mod journal;
 #[path = "../logged/mod.rs"]
 mod logged;
+mod middleware;
+mod pitfalls;
+mod resolvers;
 mod state;
 mod streams;
+mod teardown;
+mod timeouts;

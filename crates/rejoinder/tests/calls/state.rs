@@ -1,7 +1,7 @@
 //! A state is fresh for each call and shared by everything in it; the state of a session lives as long as the session.
 
 use rejoinder::{
-    Era,
+    call::Era,
     form::ConfirmForm,
     http,
     prelude::*,

@@ -11,7 +11,7 @@ use std::{
 
 use futures_util::{Stream, StreamExt, stream};
 use rejoinder::{
-    Era,
+    call::Era,
     prelude::*,
     reply::Text,
     testing::{Client, Response, in_both_eras},

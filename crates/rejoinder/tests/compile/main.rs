@@ -5,7 +5,9 @@
 //! next line is `// errors: N`, there must be at most that many: a mistake is not repeated wherever it is used.
 
 use std::{
-    env, fs,
+    env,
+    ffi::OsStr,
+    fs,
     io::{BufRead, Write},
     path::{Path, PathBuf},
     process::Command,
@@ -121,31 +123,34 @@ impl Compiler {
     }
 
     /// The errors of a program, each `line:column: sentence`.
+    ///
+    /// It is compiled in its directory: the compiler shortens types that contain a long path.
     fn errors(&self, program: &Path, flags: &[&str]) -> Vec<String> {
+        let name = program.file_name().and_then(OsStr::to_str).expect("it is text");
         let compiled = Command::new("rustc")
             .args(["--edition=2024", "--crate-type=bin", "--error-format=json", "-Cdebuginfo=0"])
             .args(flags)
             .args(self.externs.iter().flat_map(|library| ["--extern", library]))
             .arg(format!("-Ldependency={}", self.dependencies.display()))
-            .arg(program)
+            .arg(name)
+            .current_dir(program.parent().expect("it is in a directory"))
             .output()
             .expect("rustc can be run");
         let messages = compiled.stderr.lines().map(|line| line.expect("it is text"));
         let messages = messages.filter_map(|line| serde_json::from_str::<Value>(&line).ok());
         let errors = messages.filter(|message| message["level"] == "error");
-        errors.filter_map(|error| shown(&error, program)).collect()
+        errors.filter_map(|error| shown(&error, name)).collect()
     }
 }
 
 /// An error with its place in the program; the last one, which only counts the others, has none.
-fn shown(error: &Value, program: &Path) -> Option<String> {
+fn shown(error: &Value, program: &str) -> Option<String> {
     let mut spans = error["spans"].as_array()?.iter();
     let mut span = spans.find(|span| span["is_primary"] == true)?;
-    while Some(span["file_name"].as_str()?) != program.to_str() {
+    while span["file_name"].as_str()? != program {
         span = &span["expansion"]["span"];
     }
-    let directory = format!("{}/", program.parent()?.display());
-    let message = error["message"].as_str()?.replace(&directory, "");
-    let sentence = message.strip_prefix("evaluation panicked: ").unwrap_or(&message);
+    let message = error["message"].as_str()?;
+    let sentence = message.strip_prefix("evaluation panicked: ").unwrap_or(message);
     Some(format!("{}:{}: {sentence}", span["line_start"], span["column_start"]))
 }

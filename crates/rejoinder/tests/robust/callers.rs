@@ -1,8 +1,9 @@
 //! One caller cannot use up what all callers share.
 
 use rejoinder::{
-    RequestInfo, Server,
+    Server,
     auth::Principal,
+    call::RequestInfo,
     server::Limits,
     state::{MemoryReplayStore, StatePolicy},
 };
@@ -234,6 +235,14 @@ async fn a_m5_used_states_of_a_caller_leave_room_for_others() {
     }
     is_refused(&host, &answered("ada").await, 429, "used states").await;
     assert_eq!(host.post(&answered("bob").await).await.text(), "true");
+    // Those without a caller have half of it, all together.
+    for _ in 0..4 {
+        assert_eq!(host.post(&answered("").await).await.text(), "true");
+    }
+    let refused = host.post(&answered("").await).await;
+    assert_eq!(refused.refusal(), (429, -32603));
+    assert_eq!(refused.message(), "too many used states of anonymous callers (limit 4), try again later");
+    assert_eq!(host.post(&answered("bob").await).await.text(), "true");
 }
 
 #[tokio::test]
@@ -283,7 +292,7 @@ async fn a3_h1_what_running_calls_hold_is_limited_for_each_caller_and_in_all() {
         assert_eq!(refused.message(), "too many held bytes of this caller (limit 5000), try again later");
         assert_eq!(refused.json()["error"]["data"]["reason"], "caller_limit");
         assert_eq!(last(&host.post(&large("bob", 3, "add")).await)["result"]["content"][0]["text"], "3");
-        // A3-M12: those without a caller have half of it, all together.
+        // Those without a caller have half of it, all together.
         for number in 1..100 {
             held.push(open(&host, &large("", number, "forever")).await);
         }

@@ -11,8 +11,9 @@ use std::{
 };
 
 use rejoinder::{
-    BoxError, BoxFuture, RequestInfo,
+    BoxError, BoxFuture,
     auth::Principal,
+    call::RequestInfo,
     prelude::*,
     state::{ReplayStore, StatePolicy},
 };

@@ -5,7 +5,13 @@ use std::{
     time::Duration,
 };
 
-use rejoinder::{Era, RequestInfo, Server, auth::Principal, http, server::Limits};
+use rejoinder::{
+    Server,
+    auth::Principal,
+    call::{Era, RequestInfo},
+    http,
+    server::Limits,
+};
 use serde_json::{Value, json};
 
 use crate::{

@@ -111,7 +111,7 @@ async fn a_message_for_no_stream_is_refused() {
     for (post, status) in cases {
         let refused = client.exchange(&post).await;
         assert_eq!(refused.status, status, "{}", post.line);
-        // C3-7: it may be a client of Streamable HTTP at the wrong address.
+        // It may be a client of Streamable HTTP at the wrong address.
         assert_eq!(status == 404, String::from_utf8_lossy(&refused.body).contains("`/mcp`"), "{}", post.line);
     }
     host.still_answers().await;
@@ -183,7 +183,7 @@ async fn streams_over_the_limit_are_refused() {
 
 #[tokio::test]
 async fn the_stream_of_somebody_else_looks_like_none() {
-    let who = |request: &rejoinder::RequestInfo| {
+    let who = |request: &rejoinder::call::RequestInfo| {
         request.headers()?.get("x-user").and_then(|user| user.to_str().ok()).map(Principal::new)
     };
     let host = Host::start_with(|server| server.principal(who)).await;

@@ -293,7 +293,7 @@ async fn l25_a_foreign_page_cannot_open_a_websocket() {
         ("origin", "null", 403),
         ("host", "evil.example", 403),
         ("origin", "https://app.example", 101),
-        // A3-M4: no rule of the browser keeps other pages of this machine from it.
+        // No rule of the browser keeps other pages of this machine from it.
         ("origin", "http://localhost:3000", 403),
         ("origin", "http://127.0.0.1", 403),
         ("origin", &*own, 101),

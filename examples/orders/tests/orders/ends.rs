@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use orders::{Transaction, transaction};
 use rejoinder::{
-    Call, Era, FromCall,
+    Call, FromCall,
+    call::Era,
     form::ConfirmForm,
     middleware::{Next, OperationRequest, OperationResult},
     prelude::*,

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use orders::{Approval, Mailer, Placed};
 use rejoinder::{
-    BoxFuture, Era,
-    call::BackgroundStatus,
+    BoxFuture,
+    call::{BackgroundStatus, Era},
     testing::{Client, Transport, in_both_eras},
 };
 use serde_json::{Value, json};

@@ -15,7 +15,7 @@ fn a3_l9_a_record_that_this_build_cannot_read_is_refused_and_nothing_runs() {
         // Another server for each, because a reason is logged at intervals.
         let engine = server().build().expect("wired right").0;
         let binding = Binding::new("tools/call", "buy", None);
-        let state = engine.seal.seal_until(&binding, record.as_bytes(), None).expect("it is short");
+        let state = engine.seal().seal_until(&binding, record.as_bytes(), None).expect("it is short");
         let mut result = Value::Null;
         let log = Log::of(|| {
             let params = json!({ "name": "buy", "requestState": state });

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::*;
-use crate::state::StatePolicy;
+use crate::rounds::seal::StatePolicy;
 
 /// A server, and how late it is there.
 struct Shop {

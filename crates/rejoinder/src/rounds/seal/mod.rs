@@ -2,7 +2,7 @@
 //!
 //! In the stateless era a server remembers nothing between two rounds of a call: the record of the call is in
 //! `requestState`, and the client carries it. [`Seal`] makes it unreadable, unforgeable and short-lived, and it opens only for
-//! the same call, caller and server. `docs/threat-model.md` describes what that protects and what it does not.
+//! the same call, caller and server. `crates/rejoinder/docs/threat-model.md` describes what that protects and what it does not.
 //!
 //! * [`policy`]: what can be configured.
 //! * [`keys`]: the secrets, and how they are rotated.
@@ -45,7 +45,8 @@ use serde_json::json;
 
 use crate::{
     auth::{BudgetFull, Principal},
-    error::{CallError, INTERNAL_ERROR, INVALID_PARAMS, RefusalLog},
+    error::{CallError, RefusalLog},
+    model::error_code::{INTERNAL_ERROR, INVALID_PARAMS},
 };
 
 /// How far apart the clocks of servers that share keys may be.
@@ -296,6 +297,7 @@ impl fmt::Debug for Opened {
 /// # Panics
 ///
 /// If the state is too large.
+#[cfg(feature = "__bench")]
 #[doc(hidden)]
 pub fn measured_seal() -> impl Fn(&[u8]) -> usize {
     let seal = Seal::new("measured", &StatePolicy::default()).expect("valid options");

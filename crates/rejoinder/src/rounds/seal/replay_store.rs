@@ -4,17 +4,20 @@ use std::{
     cmp::Reverse,
     collections::{BinaryHeap, HashMap},
     fmt,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     time::SystemTime,
 };
 
+use futures_util::future::BoxFuture;
 use tokio::time::Instant;
 
 use super::policy::Clock;
 use crate::{
-    BoxError, BoxFuture,
     auth::{Budget, Held, Principal, quarter},
-    lock,
+    error::{BoxError, lock},
 };
 
 /// Remembers which states were used, so that each is used once.
@@ -55,12 +58,17 @@ pub trait ReplayStore: Send + Sync {
         until: SystemTime,
         caller: Option<&Principal>,
     ) -> BoxFuture<'_, Result<bool, BoxError>>;
+
+    /// Called when a server that can know its callers is built; does nothing unless implemented.
+    ///
+    /// A store with little room should then not let those without a caller fill it.
+    fn expect_callers(&self) {}
 }
 
 /// A [`ReplayStore`] in the memory of this process, for a server with a single process.
 ///
 /// It forgets states when they expire, and never before: when it is full, it returns an error. One caller can fill a quarter
-/// of it, unless [`per_caller`](Self::per_caller) says otherwise.
+/// of it, unless [`per_caller`](Self::per_caller) says otherwise. Where callers can be known, all others together can fill half.
 ///
 /// ```
 /// use rejoinder::{Server, state::{MemoryReplayStore, StatePolicy}};
@@ -73,6 +81,8 @@ pub struct MemoryReplayStore {
     spent: Mutex<Spent>,
     most: usize,
     share: Budget,
+    /// Whether those without a caller have a share as well.
+    expects_callers: AtomicBool,
     clock: Clock,
 }
 
@@ -84,16 +94,16 @@ struct Spent {
     expiring: BinaryHeap<Reverse<(Instant, [u8; 16])>>,
 }
 
-/// What one caller may use of it.
-fn share(states: usize) -> Budget {
-    Budget::new("used states", usize::MAX, states)
+/// What one caller, and all anonymous ones together, may use of it.
+fn share(of_caller: usize, most: usize) -> Budget {
+    Budget::new("used states", usize::MAX, of_caller).sharing_with_anonymous(most)
 }
 
 impl MemoryReplayStore {
     /// Remembers at most that many states at a time; 100,000 (some 10 MB) unless set.
     pub fn at_most(states: usize) -> Self {
-        let (share, clock): (_, Clock) = (share(quarter(states)), Arc::new(SystemTime::now));
-        Self { spent: Mutex::default(), most: states, share, clock }
+        let (share, clock): (_, Clock) = (share(quarter(states), states), Arc::new(SystemTime::now));
+        Self { spent: Mutex::default(), most: states, share, expects_callers: AtomicBool::new(false), clock }
     }
 
     /// Remembers at most that many states of one [caller](Principal); a quarter of all unless set. Then that caller is
@@ -107,7 +117,7 @@ impl MemoryReplayStore {
     /// ```
     #[must_use]
     pub fn per_caller(self, states: usize) -> Self {
-        Self { share: share(states), ..self }
+        Self { share: share(states, self.most), ..self }
     }
 
     #[cfg(test)]
@@ -140,7 +150,8 @@ impl MemoryReplayStore {
             let most = self.most;
             return Err(format!("the replay store is full: it remembers {most} states that have not expired").into());
         }
-        let slot = self.share.take(caller, 1)?;
+        let is_counted = caller.is_some() || self.expects_callers.load(Ordering::Relaxed);
+        let slot = if is_counted { self.share.take(caller, 1)? } else { Held::default() };
         expiring.push(Reverse((now + left, id)));
         ids.insert(id, slot);
         Ok(true)
@@ -155,6 +166,10 @@ impl ReplayStore for MemoryReplayStore {
         caller: Option<&Principal>,
     ) -> BoxFuture<'_, Result<bool, BoxError>> {
         Box::pin(std::future::ready(self.try_spend(id, until, caller)))
+    }
+
+    fn expect_callers(&self) {
+        self.expects_callers.store(true, Ordering::Relaxed);
     }
 }
 

@@ -1,17 +1,15 @@
 //! Who may send requests: what `Auth` says, in the words of HTTP and of the MCP authorization specification.
 
+use std::borrow::Cow;
+
 use ::http::{HeaderValue, Method, Response, StatusCode, Uri, header, request::Parts};
 use serde_json::json;
 use tracing::{Span, field::display};
 
-use super::{
-    ResponseBody,
-    request::HttpRefusal,
-    service::{Endpoint, NeededScopes},
-};
+use super::{ResponseBody, request::HttpRefusal, service::Endpoint};
 use crate::{
     auth::{Auth, AuthRefusal, sibling},
-    http::PeerAddress,
+    server::http::PeerAddress,
 };
 
 /// Where clients find out which issuer a server trusts (RFC 9728).
@@ -20,42 +18,56 @@ pub(super) const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 /// The host that a request names, and which of the server's paths it is for.
 pub(super) type Address<'a> = (Option<&'a str>, &'a str);
 
-impl Endpoint {
-    /// Finds out who sends the request, and puts the caller into its extensions; otherwise the refusal.
-    pub(super) async fn authorize(&self, auth: &Auth, parts: &mut Parts) -> Result<(), Response<ResponseBody>> {
-        match auth.authenticate(&parts.headers).await {
-            Ok(caller) => {
-                if let Some(caller) = caller {
-                    parts.extensions.insert(caller);
-                }
-                Ok(())
-            }
-            Err(refusal) => {
-                log(auth, refusal, parts);
-                Err(self.refuse(auth, refusal, (host_of(parts).as_deref(), self.path_of(&parts.uri))))
-            }
+/// Why a caller was refused: the error and its description, and the scopes that are missing beside those that every request
+/// needs. It travels with the response, for `WWW-Authenticate`.
+#[derive(Clone)]
+pub(super) struct Challenge(pub(super) Option<(&'static str, Cow<'static, str>)>, pub(super) Vec<String>);
+
+/// Finds out who sends the request, and puts the caller into its extensions; otherwise the refusal.
+pub(super) async fn authorize(auth: &Auth, parts: &mut Parts) -> Result<(), Response<ResponseBody>> {
+    let caller = auth.authenticate(&parts.headers).await.map_err(|refusal| {
+        log(auth, refusal, parts);
+        refuse(auth, refusal)
+    })?;
+    if let Some(caller) = caller {
+        parts.extensions.insert(caller);
+    }
+    Ok(())
+}
+
+fn refuse(auth: &Auth, refusal: AuthRefusal) -> Response<ResponseBody> {
+    let (status, error) = match refusal {
+        AuthRefusal::Missing => (StatusCode::UNAUTHORIZED, None),
+        AuthRefusal::Malformed => (StatusCode::BAD_REQUEST, Some("invalid_request")),
+        AuthRefusal::Invalid(_) => (StatusCode::UNAUTHORIZED, Some("invalid_token")),
+        AuthRefusal::InsufficientScope => (StatusCode::FORBIDDEN, Some("insufficient_scope")),
+        AuthRefusal::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, None),
+    };
+    let message: Cow<'static, str> = match (refusal, auth.key_header()) {
+        (AuthRefusal::Missing, None) => "authentication is required: see the header WWW-Authenticate".into(),
+        (AuthRefusal::Missing, Some(name)) => {
+            format!("authentication is required: send your key in the header `{name}`").into()
         }
+        (AuthRefusal::Malformed, _) => "the credentials of the request cannot be read".into(),
+        (AuthRefusal::Invalid(_), None) => "the credentials have expired, or are not valid for this server".into(),
+        (AuthRefusal::Invalid(_), Some(_)) => "the key is not valid for this server".into(),
+        (AuthRefusal::InsufficientScope, _) => "the caller lacks a scope: see the header WWW-Authenticate".into(),
+        (AuthRefusal::Unavailable, _) => "the credentials cannot be checked at the moment, try again later".into(),
+    };
+    let mut response = HttpRefusal::new(status, message.clone()).response(None);
+    if refusal != AuthRefusal::Unavailable {
+        response.extensions_mut().insert(Challenge(error.map(|error| (error, message)), Vec::new()));
     }
+    response
+}
 
-    /// Where a call was refused because its caller lacks scopes: says where to get them, together with those that every
-    /// request needs.
-    pub(super) fn complete_challenge(&self, auth: &Auth, response: &mut Response<ResponseBody>, at: Address<'_>) {
-        let Some(NeededScopes(needed)) = response.extensions_mut().remove() else { return };
-        let mut scopes = auth.required_scopes.clone();
-        scopes.extend(needed.into_iter().filter(|scope| !auth.required_scopes.contains(scope)));
-        self.challenge(response, auth, Some(("insufficient_scope", "the caller lacks a scope")), &scopes, at);
-    }
-
-    /// Sets `WWW-Authenticate`: for clients of an OAuth issuer, where to get a token and which.
-    fn challenge(
-        &self,
-        response: &mut Response<ResponseBody>,
-        auth: &Auth,
-        error: Option<(&str, &str)>,
-        scopes: &[String],
-        at: Address<'_>,
-    ) {
+impl Endpoint {
+    /// Sets `WWW-Authenticate` where a caller was refused: for clients of an OAuth issuer, where to get a token and which.
+    pub(super) fn challenge(&self, auth: &Auth, response: &mut Response<ResponseBody>, at: Address<'_>) {
+        let Some(Challenge(error, missing)) = response.extensions_mut().remove() else { return };
         let challenge = if auth.is_oauth() {
+            let mut scopes = auth.required_scopes.clone();
+            scopes.extend(missing.into_iter().filter(|scope| !auth.required_scopes.contains(scope)));
             let mut parameters = Vec::new();
             parameters.extend(error.map(|(error, why)| format!(r#"error="{error}", error_description="{why}""#)));
             parameters.extend((!scopes.is_empty()).then(|| format!(r#"scope="{}""#, scopes.join(" "))));
@@ -69,35 +81,9 @@ impl Endpoint {
         }
     }
 
-    fn refuse(&self, auth: &Auth, refusal: AuthRefusal, at: Address<'_>) -> Response<ResponseBody> {
-        let (status, error) = match refusal {
-            AuthRefusal::Missing => (StatusCode::UNAUTHORIZED, None),
-            AuthRefusal::Malformed => (StatusCode::BAD_REQUEST, Some("invalid_request")),
-            AuthRefusal::Invalid(_) => (StatusCode::UNAUTHORIZED, Some("invalid_token")),
-            AuthRefusal::InsufficientScope => (StatusCode::FORBIDDEN, Some("insufficient_scope")),
-            AuthRefusal::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, None),
-        };
-        let message = match (refusal, auth.key_header()) {
-            (AuthRefusal::Missing, None) => "authentication is required: see the header WWW-Authenticate",
-            (AuthRefusal::Missing, Some(name)) => {
-                &*format!("authentication is required: send your key in the header `{name}`")
-            }
-            (AuthRefusal::Malformed, _) => "the credentials of the request cannot be read",
-            (AuthRefusal::Invalid(_), None) => "the credentials have expired, or are not valid for this server",
-            (AuthRefusal::Invalid(_), Some(_)) => "the key is not valid for this server",
-            (AuthRefusal::InsufficientScope, _) => "the caller lacks a scope: see the header WWW-Authenticate",
-            (AuthRefusal::Unavailable, _) => "the credentials cannot be checked at the moment, try again later",
-        };
-        let mut response = HttpRefusal::new(status, message.to_owned()).response(None);
-        if refusal != AuthRefusal::Unavailable {
-            self.challenge(&mut response, auth, error.map(|error| (error, message)), &auth.required_scopes, at);
-        }
-        response
-    }
-
     /// Which of its paths a request is for; the endpoint's own, unless it is one of the others.
     pub(super) fn path_of(&self, uri: &Uri) -> &str {
-        let (config, path) = (&self.engine.options.http, uri.path());
+        let (config, path) = (self.engine.http(), uri.path());
         let path = path.strip_prefix(WELL_KNOWN).unwrap_or(path).trim_end_matches('/');
         let mut others = [&config.websocket, &config.sse].into_iter().flatten();
         others.find(|other| other.trim_end_matches('/') == path).unwrap_or(&config.path)
@@ -106,7 +92,7 @@ impl Endpoint {
     /// The address of a path: as it was given, or as the request names it, whose host has been checked.
     fn resource_url(&self, auth: &Auth, (host, path): Address<'_>) -> String {
         if let Some(url) = auth.resource.as_deref() {
-            return sibling(url, &self.engine.options.http.path, path).unwrap_or_else(|| url.to_owned());
+            return sibling(url, &self.engine.http().path, path).unwrap_or_else(|| url.to_owned());
         }
         let host = host.unwrap_or("localhost");
         let is_local = ["localhost", "127.0.0.1", "[::1]"]
@@ -129,7 +115,7 @@ impl Endpoint {
 
     /// The document about the endpoint.
     pub(super) fn resource_metadata(&self, parts: &Parts) -> Result<Response<ResponseBody>, HttpRefusal> {
-        let auth = self.engine.options.http.auth.as_ref().filter(|auth| auth.is_oauth());
+        let auth = self.engine.http().auth.as_ref().filter(|auth| auth.is_oauth());
         let Some(auth) = auth else {
             return Err(HttpRefusal::new(StatusCode::NOT_FOUND, "this server does not use OAuth"));
         };
@@ -140,7 +126,7 @@ impl Endpoint {
             "resource": self.resource_url(auth, (host_of(parts).as_deref(), self.path_of(&parts.uri))),
             "authorization_servers": auth.token_source().as_slice(),
             "bearer_methods_supported": ["header"],
-            "resource_name": self.engine.info.name,
+            "resource_name": self.engine.info().name,
         });
         if !auth.required_scopes.is_empty() {
             document["scopes_supported"] = json!(auth.required_scopes);

@@ -16,8 +16,8 @@ use tokio::time::timeout;
 
 use super::serve::RequestCount;
 use crate::{
-    BoxError,
     call::AfterReply,
+    error::BoxError,
     protocol::{Frame, ReplyBody, Stream},
 };
 

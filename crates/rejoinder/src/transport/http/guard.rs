@@ -3,7 +3,7 @@
 use ::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, Uri, header, request::Parts, uri::Authority};
 
 use super::ResponseBody;
-use crate::http::Config;
+use crate::server::http::Config;
 
 /// Checks the host that a request is for, in its target and in its `Host` header, and its `Origin` header. Returns the
 /// origin if it is that of a web page that `Config::allow_origin` names.

@@ -10,8 +10,8 @@ use http_body_util::BodyExt;
 use super::{ResponseBody, service::json};
 use crate::{
     auth::{BudgetFull, Held},
-    call::head_size,
     protocol::{RpcError, error_reply},
+    request::head_size,
     server::Refusal,
 };
 
@@ -24,6 +24,11 @@ pub(super) struct HttpRefusal {
 impl HttpRefusal {
     pub(super) fn new(status: StatusCode, message: impl Into<std::borrow::Cow<'static, str>>) -> Self {
         Self { status, error: RpcError::invalid_request(message) }
+    }
+
+    /// The client does not accept the reply.
+    pub(super) fn not_acceptable() -> Self {
+        Self::new(StatusCode::NOT_ACCEPTABLE, "Accept must name application/json and text/event-stream")
     }
 
     pub(super) fn response(self, id: Option<&str>) -> Response<ResponseBody> {
@@ -56,10 +61,7 @@ pub(super) fn accepts_events(headers: &HeaderMap) -> Result<bool, HttpRefusal> {
             _ => {}
         }
     }
-    if json || events {
-        return Ok(events);
-    }
-    Err(HttpRefusal::new(StatusCode::NOT_ACCEPTABLE, "Accept must contain application/json and text/event-stream"))
+    if json || events { Ok(events) } else { Err(HttpRefusal::not_acceptable()) }
 }
 
 /// Checks that the body is declared as JSON, which a form in a web page cannot do.

@@ -1,4 +1,4 @@
-//! The accept loop: one task for each connection, until the server shuts down.
+//! The accept loop: one spawned future for each connection, until the server stops.
 
 use std::{
     io::{self, IoSlice},
@@ -13,7 +13,11 @@ use std::{
 };
 
 use ::http::Request;
-use futures_util::{FutureExt, StreamExt, future::join, stream::FuturesUnordered};
+use futures_util::{
+    FutureExt, StreamExt,
+    future::{BoxFuture, join},
+    stream::FuturesUnordered,
+};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
 use tokio::{
@@ -26,35 +30,39 @@ use tokio::{
     task::JoinSet,
     time::{sleep, timeout},
 };
-use tokio_util::sync::CancellationToken;
 
 use super::{
     McpService,
     limited_stream::{LimitedStream, READ_BUFFER},
 };
 use crate::{
-    BoxFuture, Error,
-    http::PeerAddress,
     rounds::seal::Seal,
-    server::{BuiltServer, Server},
-    transport::shutdown::{finish_teardown, on_signal, serve_started},
+    server::{BuiltServer, Server, http::PeerAddress},
+    transport::{
+        Error,
+        shutdown::{finish_teardown, on_signal, serve_started},
+    },
 };
 
-/// Nothing is: [`Server`] has no such method.
-#[diagnostic::on_unimplemented(
-    message = "a `Server` has no `auth`: authentication is a setting of HTTP, `.http(http::Config::new().auth(..))`",
-    label = "not a method of `Server`",
-    note = "the caller on stdio is set with `.stdio_principal(..)`, and your own credentials are read in `.principal(..)`"
-)]
-pub trait ServerAuth {}
+instead!(
+    ServerAuth for Server,
+    "a `Server` has no `auth`: authentication is a setting of HTTP, `.http(http::Config::new().auth(..))`",
+    "the caller on stdio is set with `.stdio_principal(..)`, and your own credentials are read in `.principal(..)`": auth
+);
+
+instead!(
+    ServerHttp for Server,
+    "this is a setting of HTTP: `.http(http::Config::new().allow_host(..))`",
+    "a method of `http::Config`, not of `Server`": allow_host allow_any_host allow_origin path websocket sse max_sessions
+);
+
+instead!(
+    ServerServe for Server,
+    "a `Server` is served with `.serve_from_args()`, `.serve_http(address)` or `.serve_stdio()`",
+    "to mount it in an application: `.build()?.into_service()`": serve run listen stdio serve_ws serve_websocket into_service into_router
+);
 
 impl Server {
-    /// Never callable: the compiler says what to call.
-    #[doc(hidden)]
-    pub fn auth<A: ServerAuth>(self, _auth: A) -> Self {
-        self
-    }
-
     /// Serves Streamable HTTP at this address, with the path `/mcp` ([or another](crate::http::Config::path)), until SIGINT
     /// or SIGTERM.
     ///
@@ -93,21 +101,22 @@ impl BuiltServer {
     /// If the server does not start, or the listener fails.
     pub fn serve_http(self, listener: TcpListener) -> BoxFuture<'static, Result<(), Error>> {
         Box::pin(async move {
-            let (address, shutdown, engine) = (listener.local_addr()?, on_signal(&self.0), Arc::clone(&self.0));
+            let (address, engine) = (listener.local_addr()?, Arc::clone(&self.0));
+            on_signal(&engine);
             // A client that connects meanwhile waits until the server has started.
             serve_started(&engine, async {
-                let http = &engine.options.http;
-                tracing::info!("serving {} at http://{address}{}", engine.info.name, http.path);
+                let http = engine.http();
+                tracing::info!("serving {} at http://{address}{}", engine.info().name, http.path);
                 for (scheme, path) in [("ws", &http.websocket), ("http", &http.sse)] {
                     if let Some(path) = path {
                         tracing::info!("and at {scheme}://{address}{path}");
                     }
                 }
-                log_random_keys(&engine.seal, address);
+                log_random_keys(engine.seal(), address);
                 if let Some(listening) = &http.on_listening.0 {
                     listening(address);
                 }
-                Ok(serve(self, listener, shutdown).await?)
+                Ok(serve(self, listener).await?)
             })
             .await
         })
@@ -162,21 +171,17 @@ pub fn listen_address(text: &str) -> Result<SocketAddr, String> {
     address.ok_or_else(|| "expected an address and a port, such as 127.0.0.1:8000, or a port, such as 8000".to_owned())
 }
 
-/// Serves on a listener until shutdown; then running calls have the grace period to finish.
-pub(in crate::transport) async fn serve(
-    BuiltServer(engine): BuiltServer,
-    listener: TcpListener,
-    shutdown: CancellationToken,
-) -> io::Result<()> {
-    let grace = engine.options.grace;
+/// Serves on a listener until the server stops; then running calls have the grace period to finish.
+pub(in crate::transport) async fn serve(BuiltServer(engine): BuiltServer, listener: TcpListener) -> io::Result<()> {
+    let grace = engine.grace();
     let service = McpService::new(Arc::clone(&engine));
-    let places = Arc::new(Semaphore::new(engine.options.http.max_connections.min(Semaphore::MAX_PERMITS)));
+    let places = Arc::new(Semaphore::new(engine.http().max_connections.min(Semaphore::MAX_PERMITS)));
     let mut connections = JoinSet::new();
-    accept_until(shutdown.cancelled(), (&listener, &places), &service, &mut connections, &shutdown).await;
+    accept_until(engine.stopping().cancelled(), (&listener, &places), &service, &mut connections).await;
     let finishing = async {
         service.start_closing();
         // Answers and cancellations may come over new connections; the door refuses everything else.
-        accept_until(engine.calls.wait(), (&listener, &places), &service, &mut connections, &shutdown).await;
+        accept_until(engine.calls_ended(), (&listener, &places), &service, &mut connections).await;
         drop(listener);
         // A session outlives its calls: it has to be closed.
         service.close().await;
@@ -197,9 +202,8 @@ async fn accept_until(
     (listener, places): (&TcpListener, &Arc<Semaphore>),
     service: &McpService,
     connections: &mut JoinSet<()>,
-    shutdown: &CancellationToken,
 ) {
-    let config = &service.0.engine.options.http;
+    let config = service.0.engine.http();
     let mut end = pin!(end);
     loop {
         tokio::select! {
@@ -213,7 +217,7 @@ async fn accept_until(
                 let write = Arc::new(write);
                 let stream = SharedStream { read, write: Arc::clone(&write), _place: place };
                 let left = async move { left((*write).as_ref()).await };
-                connections.spawn(connection(stream, peer, service.clone(), config.header_timeout, left, shutdown.clone()));
+                connections.spawn(connection(stream, peer, service.clone(), config.header_timeout, left));
             }
             Some(_) = connections.join_next() => {}
             () = &mut end => break,
@@ -256,7 +260,7 @@ const LONGEST_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 enum Watched {
     Left,
     Silent,
-    ShutDown,
+    Stopping,
 }
 
 /// Serves one connection to its end, or until its client has `left`.
@@ -266,14 +270,13 @@ async fn connection<S>(
     service: McpService,
     timeout: Duration,
     left: impl Future<Output = ()> + Send,
-    shutdown: CancellationToken,
 ) where
     S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
     let timeout = timeout.min(LONGEST_TIMEOUT);
     let requests = RequestCount::default();
     let count = Arc::clone(&requests);
-    let held = service.0.engine.budgets.bytes.hold_unread();
+    let (held, stopping) = (service.0.engine.bytes().hold_unread(), service.0.engine.stopping().clone());
     let stream = TokioIo::new(LimitedStream::new(stream, timeout, Arc::clone(&requests), held));
     let answer = service_fn(move |mut request: Request<Incoming>| {
         count.fetch_add(1, Ordering::Relaxed);
@@ -284,8 +287,8 @@ async fn connection<S>(
     });
     // `left` and `silent` notice what hyper would look for itself, at a higher price for each request: it would prepare
     // another read, and start another timer.
-    // One that comes while the server shuts down serves one request; ending it gracefully would not wait for that.
-    let is_late = shutdown.is_cancelled();
+    // One that comes while the server stops serves one request; ending it gracefully would not wait for that.
+    let is_late = stopping.is_cancelled();
     let mut hyper = http1::Builder::new();
     hyper.half_close(true).max_buf_size(READ_BUFFER).keep_alive(!is_late);
     let connection = hyper.serve_connection(stream, answer);
@@ -295,7 +298,7 @@ async fn connection<S>(
     watched.push(Box::pin(left.map(|()| Watched::Left)));
     watched.push(Box::pin(silent(&requests, timeout).map(|()| Watched::Silent)));
     if !is_late {
-        watched.push(Box::pin(shutdown.cancelled().map(|()| Watched::ShutDown)));
+        watched.push(Box::pin(stopping.cancelled().map(|()| Watched::Stopping)));
     }
     loop {
         tokio::select! {
@@ -310,7 +313,7 @@ async fn connection<S>(
             Some(watched) = watched.next() => match watched {
                 Watched::Left => return,
                 Watched::Silent => return tracing::debug!("a client sent no request for too long"),
-                Watched::ShutDown => connection.as_mut().graceful_shutdown(),
+                Watched::Stopping => connection.as_mut().graceful_shutdown(),
             },
         }
     }
@@ -429,7 +432,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        CallEnd,
+        call::CallEnd,
         prelude::*,
         rounds::seal::{Log, StateKeys},
         transport::tests::waiting::{Seen, wait},
@@ -488,8 +491,7 @@ mod tests {
         let (mut client, stream) = tokio::io::duplex(64 * 1024);
         let writes = Arc::new(Mutex::new(Vec::new()));
         let stream = Recorded(stream, Arc::clone(&writes));
-        let shutdown = CancellationToken::default();
-        tokio::spawn(connection(stream, None, server.into_service(), Duration::from_secs(60), pending(), shutdown));
+        tokio::spawn(connection(stream, None, server.into_service(), Duration::from_secs(60), pending()));
         for replies in 1..=3 {
             client.write_all(request("ping").as_bytes()).await.expect("the server reads");
             let mut reply = vec![0; 64 * 1024];
@@ -502,10 +504,9 @@ mod tests {
     #[tokio::test]
     async fn a_connection_that_waits_for_its_next_request_holds_nothing() {
         let server = Server::new("small", "1.0.0").tools(tools![ping]).build().expect("a good server");
-        let budget = server.0.budgets.bytes.clone();
+        let budget = server.0.bytes().clone();
         let (mut client, stream) = tokio::io::duplex(64 * 1024);
-        let shutdown = CancellationToken::default();
-        tokio::spawn(connection(stream, None, server.into_service(), Duration::from_secs(60), pending(), shutdown));
+        tokio::spawn(connection(stream, None, server.into_service(), Duration::from_secs(60), pending()));
         let long = request("ping").replace("\r\n\r\n", &format!("\r\nX-Long: {}\r\n\r\n", "x".repeat(20_000)));
         let (head, rest) = long.split_at(20_000);
         client.write_all(head.as_bytes()).await.expect("the server reads");
@@ -544,8 +545,7 @@ mod tests {
             let server = Server::new("small", "1.0.0").provide_arc(Arc::clone(&started));
             let server = server.tools(tools![leave, leave_events]).build().expect("a good server");
             let (mut client, stream) = tokio::io::duplex(64);
-            let shutdown = CancellationToken::default();
-            tokio::spawn(connection(stream, None, server.into_service(), Duration::from_secs(60), pending(), shutdown));
+            tokio::spawn(connection(stream, None, server.into_service(), Duration::from_secs(60), pending()));
             client.write_all(request(tool).as_bytes()).await.expect("the server reads");
             let mut reply = String::new();
             while reply.matches('x').count() < 900 {
@@ -600,10 +600,10 @@ mod tests {
             ("192.0.2.1:80", "WARN"),
         ] {
             let address = address.parse().unwrap();
-            let log = Log::of(|| log_random_keys(&random.0.seal, address));
+            let log = Log::of(|| log_random_keys(random.0.seal(), address));
             assert_eq!(log.lines().count(), 1, "{address}: {log}");
             assert!(log.contains(level) && log.contains("a random key of this process"), "{address}: {log}");
-            assert_eq!(Log::of(|| log_random_keys(&shared.0.seal, address)), "");
+            assert_eq!(Log::of(|| log_random_keys(shared.0.seal(), address)), "");
         }
     }
 
@@ -624,12 +624,12 @@ mod tests {
         let server = server.grace_period(Duration::from_millis(50)).build().expect("a good server");
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
-        let shutdown = CancellationToken::default();
-        let serving = tokio::spawn(serve(server, listener, shutdown.clone()));
+        let stopping = server.0.stopping().clone();
+        let serving = tokio::spawn(serve(server, listener));
         let mut client = TcpStream::connect(address).await.expect("the server accepts");
         client.write_all(request("wait").as_bytes()).await.expect("the server reads");
         seen.begun.notified().await;
-        shutdown.cancel();
+        stopping.cancel();
         serving.await.expect("it does not panic").expect("it stops well");
         assert_eq!(seen.ending(), Some(CallEnd::Cancelled));
     }

@@ -10,17 +10,18 @@ use std::{
 
 use ::http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, header, request::Parts};
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use http_body::Body;
 use http_body_util::{BodyExt, combinators::UnsyncBoxBody};
 use hyper::body::Incoming;
 use tokio::time::{sleep, timeout};
-use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tokio_util::task::TaskTracker;
 use tower_service::Service;
 #[cfg(feature = "auth")]
 use tracing::Instrument;
 
 #[cfg(feature = "auth")]
-use super::authorize::{WELL_KNOWN, host_of, request_span};
+use super::authorize::{Challenge, WELL_KNOWN, authorize, host_of, request_span};
 #[cfg(any(feature = "ws", feature = "sse"))]
 use super::sessions::Owner;
 #[cfg(feature = "sse")]
@@ -35,13 +36,11 @@ use super::{
     sessions::HttpSessions,
 };
 use crate::{
-    BoxError, BoxFuture,
     auth::Principal,
-    http::HEALTH,
-    protocol::{
-        Dispatched, Envelope, Frame, Http, MODERN, RpcError, RpcReply, Stream, dispatch, error_reply, is_of_session,
-    },
-    server::{BuiltServer, Engine},
+    error::BoxError,
+    model::{error_code, header_name, version},
+    protocol::{Dispatched, Envelope, Frame, Http, RpcReply, Stream, dispatch, error_reply, is_of_session},
+    server::{BuiltServer, Engine, http::HEALTH},
 };
 
 /// A server as a tower service: mount it anywhere in your own application, behind your own layers.
@@ -96,21 +95,18 @@ pub(in crate::transport) struct Endpoint {
     refusal_logged: Once,
     /// The WebSockets and the streams of HTTP+SSE that are open.
     connections: TaskTracker,
-    /// Cancelled when they should finish what is in flight, and close.
-    pub(super) closing: CancellationToken,
     #[cfg(feature = "sse")]
     pub(super) sse: SseStreams,
 }
 
 impl McpService {
     pub(crate) fn new(engine: Arc<Engine>) -> Self {
-        let sessions = engine.options.sessions.then(|| HttpSessions::new(Arc::clone(&engine)));
+        let sessions = engine.has_sessions().then(|| HttpSessions::new(Arc::clone(&engine)));
         let endpoint = Endpoint {
             engine,
             sessions,
             refusal_logged: Once::new(),
             connections: TaskTracker::new(),
-            closing: CancellationToken::new(),
             #[cfg(feature = "sse")]
             sse: SseStreams::default(),
         };
@@ -173,7 +169,7 @@ impl McpService {
 
     /// What a request is for, on a server that has its address to itself.
     pub(super) fn route(&self, request: &Request<Incoming>) -> Self {
-        let (path, config) = (request.uri().path(), &self.0.engine.options.http);
+        let (path, config) = (request.uri().path(), self.0.engine.http());
         let is = |route: &str| path.trim_end_matches('/') == route.trim_end_matches('/');
         let endpoint = &config.path;
         if is(endpoint) {
@@ -199,12 +195,10 @@ impl McpService {
 
     /// The response to a request that is for nothing that this serves: whether the server is up, or where it is.
     fn elsewhere(&self, request: &Parts) -> Response<ResponseBody> {
-        let endpoint = &self.0.engine.options.http.path;
+        let endpoint = &self.0.engine.http().path;
         let is_up = request.uri.path() == HEALTH && matches!(request.method, Method::GET | Method::HEAD);
         let (status, text) = match is_up {
-            true if self.0.closing.is_cancelled() || self.0.engine.is_stopping() => {
-                (StatusCode::SERVICE_UNAVAILABLE, "shutting down\n".to_owned())
-            }
+            true if self.0.engine.is_stopping() => (StatusCode::SERVICE_UNAVAILABLE, "shutting down\n".to_owned()),
             true => (StatusCode::OK, "ok\n".to_owned()),
             false => (StatusCode::NOT_FOUND, format!("the MCP endpoint is {endpoint}\n")),
         };
@@ -226,7 +220,7 @@ impl McpService {
         // The future keeps these as they are. As an `async fn` it would also keep the request, and be copied with it.
         let (mut parts, mut body) = request.into_parts();
         async move {
-            let config = &self.0.engine.options.http;
+            let config = self.0.engine.http();
             // A client that waits for `100 Continue` does not send the body of a refused request.
             let waits = parts.headers.contains_key(header::EXPECT);
             let page = guard::check(&parts.headers, &parts.uri, config, self.1.is_websocket());
@@ -274,13 +268,16 @@ impl McpService {
             return Ok(answer);
         }
         #[cfg(feature = "auth")]
-        if let (Some(auth), false) = (&endpoint.engine.options.http.auth, matches!(self.1, HttpTransport::Metadata)) {
-            endpoint.authorize(auth, parts).await.map_err(Box::new)?;
+        if let (Some(auth), false) = (&endpoint.engine.http().auth, matches!(self.1, HttpTransport::Metadata)) {
             let host = auth.resource.as_deref().is_none().then(|| host_of(parts)).flatten();
             let (span, path) = (request_span(parts), endpoint.path_of(&parts.uri));
-            let mut response = self.handle(parts, body).instrument(span.clone()).await?;
-            span.in_scope(|| endpoint.complete_challenge(auth, &mut response, (host.as_deref(), path)));
-            return Ok(response);
+            let mut answered = match authorize(auth, parts).await {
+                Ok(()) => self.handle(parts, body).instrument(span).await,
+                Err(refused) => Err(Box::new(refused)),
+            };
+            let response = answered.as_mut().unwrap_or_else(|refused| refused);
+            endpoint.challenge(auth, response, (host.as_deref(), path));
+            return answered;
         }
         self.handle(parts, body).await
     }
@@ -340,7 +337,8 @@ impl McpService {
     }
 
     /// Ends subscriptions and sessions, which would stay open otherwise, and closes WebSockets and streams of HTTP+SSE when
-    /// their calls are done. Stateless calls in flight over HTTP continue. New requests are refused, on every transport of the server.
+    /// their calls are done. Stateless calls in flight over HTTP continue. New requests are refused, and the other transports of the
+    /// server end too.
     ///
     /// It takes at most the [grace period](crate::Server::grace_period), even if a client does not read.
     /// Call it when your own application shuts down; [`Server::serve_http`](crate::Server::serve_http) does so itself.
@@ -349,13 +347,12 @@ impl McpService {
         if let Some(sessions) = &self.0.sessions {
             sessions.close();
         }
-        let _ = timeout(self.0.engine.options.grace, self.0.connections.wait()).await;
+        let _ = timeout(self.0.engine.grace(), self.0.connections.wait()).await;
     }
 
     /// Ends subscriptions, and lets connections finish what is in flight.
     pub(super) fn start_closing(&self) {
         self.0.engine.stop_accepting();
-        self.0.closing.cancel();
         self.0.connections.close();
     }
 }
@@ -366,8 +363,8 @@ impl BuiltServer {
     /// Where it is reached is not known here, so without [keys](crate::state::StatePolicy::keys) it warns when it first asks
     /// something: the answer may go to another process.
     pub fn into_service(self) -> McpService {
-        self.0.seal.warn_about_random_key_when_used();
-        let http = &self.0.options.http;
+        self.0.seal().warn_about_random_key_when_used();
+        let http = self.0.http();
         for (setting, path) in [("websocket", &http.websocket), ("sse", &http.sse)] {
             if let Some(path) = path {
                 tracing::warn!(
@@ -381,7 +378,7 @@ impl BuiltServer {
 
 impl fmt::Debug for McpService {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("McpService").field(&self.0.engine.info.name).finish()
+        f.debug_tuple("McpService").field(&self.0.engine.info().name).finish()
     }
 }
 
@@ -420,12 +417,12 @@ impl Endpoint {
     #[cfg(any(feature = "ws", feature = "sse"))]
     pub(super) fn open_connection(&self, owner: &Owner) -> Result<impl Send + use<>, HttpRefusal> {
         let refuse = |reason: &'static str| Err(HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, reason));
-        let of_caller = self.engine.budgets.sessions.take(owner.as_ref(), 1)?;
-        if self.closing.is_cancelled() {
+        let of_caller = self.engine.session_places().take(owner.as_ref(), 1)?;
+        if self.engine.is_stopping() {
             return refuse("the server is shutting down");
         }
         let open = self.connections.token();
-        if self.connections.len() > self.engine.options.http.max_sessions {
+        if self.connections.len() > self.engine.http().max_sessions {
             return refuse("too many connections, try again later");
         }
         Ok((open, of_caller))
@@ -433,8 +430,9 @@ impl Endpoint {
 
     /// Whether there are sessions to get and delete for a client with these headers.
     fn has_sessions(&self, headers: &HeaderMap) -> bool {
-        let is_stateless = headers.get("mcp-protocol-version").is_some_and(|version| version == MODERN);
-        self.sessions.is_some() && self.engine.options.http.session_memory && !is_stateless
+        let is_stateless =
+            headers.get(header_name::PROTOCOL_VERSION).is_some_and(|version| version == version::STATELESS);
+        self.sessions.is_some() && self.engine.http().session_memory && !is_stateless
     }
 
     /// Answers a request of Streamable HTTP.
@@ -456,16 +454,16 @@ impl Endpoint {
         }
         check_content_type(&parts.headers)?;
         let events = accepts_events(&parts.headers)?;
-        let bytes = &engine.budgets.bytes;
+        let bytes = engine.bytes();
         let hold = || match parts.extensions.get::<Principal>() {
             // The door will know.
-            None if engine.options.principal.0.is_some() => bytes.hold_unread(),
+            None if engine.identifies_callers() => bytes.hold_unread(),
             caller => bytes.hold(caller),
         };
-        let limit = engine.options.limits.message_size;
-        let body = read_body(body, limit, engine.options.http.body_timeout, hold).await?;
+        let limit = engine.limits().message_size;
+        let body = read_body(body, limit, engine.http().body_timeout, hold).await?;
         // A call of a session outlives its connection, and must not keep the buffer that the connection is read into.
-        let is_of_session = parts.headers.contains_key("mcp-session-id") && body.len() <= READ_BUFFER;
+        let is_of_session = parts.headers.contains_key(header_name::SESSION_ID) && body.len() <= READ_BUFFER;
         let body = if is_of_session { Bytes::copy_from_slice(&body) } else { body };
         let begun = self.begin(parts, &body, events)?;
         drop(body);
@@ -477,40 +475,28 @@ impl Endpoint {
 
     /// Reads a message and begins to answer it. A future would keep what this reads, and be copied with it.
     fn begin(&self, parts: &mut Parts, body: &Bytes, events: bool) -> Result<Begun, HttpRefusal> {
-        let envelope = match Envelope::read(body, self.engine.options.limits.message_values) {
+        let envelope = match Envelope::read(body, self.engine.limits().message_values) {
             Ok(envelope) => envelope,
             Err(bad) => {
-                let is_array = bad.error.code != RpcError::PARSE && body.trim_ascii_start().starts_with(b"[");
-                let is_batch = is_array && parts.headers.contains_key("mcp-session-id");
+                let is_array = bad.error.code != error_code::PARSE_ERROR && body.trim_ascii_start().starts_with(b"[");
+                let is_batch = is_array && parts.headers.contains_key(header_name::SESSION_ID);
                 return Ok(Begun::Response(match &self.sessions {
                     Some(sessions) if is_batch => sessions.post_batch(parts, body)?,
                     _ => json(error_reply(bad.id.as_deref(), &bad.error)),
                 }));
             }
         };
-        let version = || parts.headers.get("mcp-protocol-version")?.to_str().ok();
+        let version = || parts.headers.get(header_name::PROTOCOL_VERSION)?.to_str().ok();
         if let (true, Some(sessions)) = (is_of_session(&envelope, version), &self.sessions) {
             if !events {
-                let reason = "Accept must name application/json and text/event-stream";
-                return Err(HttpRefusal::new(StatusCode::NOT_ACCEPTABLE, reason));
+                return Err(HttpRefusal::not_acceptable());
             }
             return Ok(sessions.post(take(parts), body, envelope));
         }
         let id = envelope.id;
         let http = Http::repeating_body(mem::take(&mut parts.headers), mem::take(&mut parts.extensions));
-        Ok(match dispatch(&self.engine, body, envelope, http, None) {
-            Dispatched::Nothing => Begun::Response(status(StatusCode::ACCEPTED)),
-            Dispatched::Reply(reply) => Begun::Response(json(reply)),
-            Dispatched::Stream(stream) if stream.is_subscription() && !events => {
-                let error = RpcError::invalid_request("a subscription needs Accept: text/event-stream");
-                Begun::Response(json(error_reply(id, &error).with_status(StatusCode::NOT_ACCEPTABLE)))
-            }
-            Dispatched::Stream(mut stream) => match stream.poll_frame(&mut Context::from_waker(Waker::noop())) {
-                // Most calls end at once, without a future of their own.
-                Poll::Ready(Frame::Last(reply)) => Begun::Response(json(reply)),
-                polled => Begun::Later(Box::pin(run(stream, polled, events, self.engine.options.http.stream_after))),
-            },
-        })
+        let dispatched = dispatch(&self.engine, body, envelope, http, None);
+        Ok(Begun::with(dispatched, id, events, self.engine.http().stream_after))
     }
 }
 
@@ -521,6 +507,24 @@ pub(super) enum Begun {
     Later(BoxFuture<'static, Response<ResponseBody>>),
 }
 
+impl Begun {
+    /// The response to a request of its own.
+    pub(super) fn with(dispatched: Dispatched, id: Option<&str>, events: bool, longest_silence: Duration) -> Self {
+        match dispatched {
+            Dispatched::Nothing => Self::Response(status(StatusCode::ACCEPTED)),
+            Dispatched::Reply(reply) => Self::Response(json(reply)),
+            Dispatched::Stream(stream) if stream.is_subscription() && !events => {
+                Self::Response(HttpRefusal::not_acceptable().response(id))
+            }
+            Dispatched::Stream(mut stream) => match stream.poll_frame(&mut Context::from_waker(Waker::noop())) {
+                // Most calls end at once, without a future of their own.
+                Poll::Ready(Frame::Last(reply)) => Self::Response(json(reply)),
+                polled => Self::Later(Box::pin(run(stream, polled, events, longest_silence))),
+            },
+        }
+    }
+}
+
 /// The head of a request, for what keeps it. Others borrow it: it is large, and a future that owns it copies it.
 fn take(parts: &mut Parts) -> Parts {
     mem::replace(parts, Request::new(()).into_parts().0)
@@ -528,7 +532,7 @@ fn take(parts: &mut Parts) -> Parts {
 
 /// Runs a call that was polled once. The reply is JSON, unless the call emits something or is silent for too long before
 /// it ends.
-pub(super) async fn run(
+async fn run(
     mut stream: Stream,
     mut polled: Poll<Frame>,
     events: bool,
@@ -574,17 +578,13 @@ pub(super) fn json(mut reply: RpcReply) -> Response<ResponseBody> {
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     #[cfg(feature = "auth")]
     if !scopes.is_empty() {
-        response.extensions_mut().insert(NeededScopes(scopes));
+        let error = ("insufficient_scope", "the caller lacks a scope".into());
+        response.extensions_mut().insert(Challenge(Some(error), scopes));
     }
     #[cfg(not(feature = "auth"))]
     debug_assert!(scopes.is_empty(), "without `Auth` no client can get more");
     response
 }
-
-/// The scopes that a refused caller lacks.
-#[cfg(feature = "auth")]
-#[derive(Clone)]
-pub(super) struct NeededScopes(pub(super) Vec<String>);
 
 pub(super) fn event_stream(body: ResponseBody) -> Response<ResponseBody> {
     let mut response = Response::new(body);

@@ -2,19 +2,15 @@
 
 use std::{
     collections::{HashMap, VecDeque},
-    future::{poll_fn, ready},
+    future::poll_fn,
     sync::{Arc, Mutex, MutexGuard},
     task::{Context, Poll, Waker},
     time::Duration,
 };
 
-use ::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, header, request::Parts};
+use ::http::{HeaderMap, HeaderValue, Method, Response, StatusCode, request::Parts};
 use bytes::Bytes;
-use futures_util::{
-    FutureExt,
-    stream::{self, StreamExt},
-};
-use http_body_util::BodyExt;
+use futures_util::stream::{self, StreamExt};
 use tokio::{
     sync::oneshot,
     task::AbortHandle,
@@ -27,22 +23,25 @@ use super::{
     ResponseBody,
     body::event,
     request::{HttpRefusal, accepts_events},
-    service::{Begun, event_stream, json, run, status},
+    service::{Begun, event_stream, json, status},
     session_stream::{LARGEST_KEPT, RETRY, ReplyStream, SessionStream, parse_event_id},
 };
 use crate::{
     auth::{BudgetFull, Held, Principal},
-    call::{Era, RequestInfo, held},
-    lock,
-    protocol::{
-        Dispatched, Envelope, Frame, Http, LEGACY, RequestKey, RpcError, RpcReply, Session, Stream, admit_request,
-        batch, cancelled_request, end_request, error_reply, random_id,
+    call::AfterReply,
+    error::lock,
+    model::{
+        error_code,
+        header_name::{PROTOCOL_VERSION, SESSION_ID},
+        version,
     },
+    protocol::{
+        Dispatched, Envelope, Frame, Http, RequestKey, RpcError, RpcReply, Session, Stream, admit_request,
+        cancelled_request, end_request, error_reply, random_id,
+    },
+    request::{Era, RequestInfo},
     server::{Engine, Refusal},
 };
-
-const SESSION: &str = "mcp-session-id";
-const VERSION: &str = "mcp-protocol-version";
 
 /// All sessions over HTTP.
 pub(in crate::transport) struct HttpSessions {
@@ -70,12 +69,25 @@ impl SessionMap {
     }
 }
 
+/// What becomes of a message of a session.
+enum SessionResponse<S> {
+    Nothing,
+    Reply(RpcReply),
+    /// Events, unless the reply with which the door refuses a call comes first.
+    Events(S, Option<oneshot::Receiver<RpcReply>>),
+}
+
+/// Some clients do not look into the body of an error status.
+fn in_session(error: RpcError) -> HttpRefusal {
+    HttpRefusal { status: StatusCode::OK, error }
+}
+
 /// Who a request is from.
 pub(super) type Owner = Option<Principal>;
 
 /// Who a request is from.
 pub(super) fn owner_of(engine: &Engine, parts: &Parts) -> Result<Owner, HttpRefusal> {
-    if engine.options.principal.0.is_none() {
+    if !engine.identifies_callers() {
         return Ok(parts.extensions.get::<Principal>().cloned());
     }
     let http = Some(Arc::new((parts.headers.clone(), parts.extensions.clone())));
@@ -93,7 +105,7 @@ pub(super) fn owner_of(engine: &Engine, parts: &Parts) -> Result<Owner, HttpRefu
 /// Returns whether the session belongs to the caller. The session of another caller looks like an unknown session.
 pub(super) fn is_owner(engine: &Engine, owner: &Owner, caller: &Owner) -> bool {
     let is_owner = owner == caller;
-    if !is_owner && let Some(times) = engine.refusals.due("session".into()) {
+    if !is_owner && let Some(times) = engine.refusal_due("session".into()) {
         tracing::warn!(times, "refused a request: the session that it names belongs to another caller");
     }
     is_owner
@@ -122,31 +134,34 @@ impl HttpSessions {
     pub(super) fn post(&self, parts: Parts, body: &Bytes, envelope: Envelope<'_>) -> Begun {
         let id = envelope.id;
         let begin = || {
-            // As all replies of a session: some clients do not look into the body of an error status.
-            let in_session = |refusal| HttpRefusal { status: StatusCode::OK, ..refusal };
-            let owner = owner_of(&self.engine, &parts).map_err(in_session)?;
+            let owner = owner_of(&self.engine, &parts).map_err(|refusal| in_session(refusal.error))?;
             let begins = envelope.method.as_deref() == Some("initialize") && id.is_some();
-            let config = &self.engine.options.http;
+            let (config, longest_silence) = (self.engine.http(), self.engine.http().stream_after);
             if !config.session_memory {
                 // Each message is served on its own, as if its session had just begun.
                 let version = if begins { None } else { Some(check_version(&parts.headers)?) };
                 let session = Arc::new(Session::for_one_request(&self.engine, version));
-                let longest_silence = config.stream_after;
-                return Ok(
-                    match session.receive(body, envelope, Http::new(parts.headers, parts.extensions).sent_by(owner)) {
-                        Dispatched::Stream(call) => {
-                            Begun::Later(Box::pin(run(call, Poll::Pending, true, longest_silence)))
-                        }
-                        Dispatched::Reply(reply) => Begun::Response(json(reply)),
-                        Dispatched::Nothing => Begun::Response(status(StatusCode::ACCEPTED)),
-                    },
-                );
+                let http = Http::new(parts.headers, parts.extensions).sent_by(owner);
+                return Ok(Begun::with(session.receive(body, envelope, http), id, true, longest_silence));
             }
-            if begins && !parts.headers.contains_key(SESSION) {
+            if begins && !parts.headers.contains_key(SESSION_ID) {
                 return self.begin(body, envelope, owner).map(Begun::Response);
             }
             let session = self.find(&parts.headers, &owner, begins)?;
-            Ok(self.receive(&session, owner, parts, body, envelope, true))
+            Ok(match self.receive(&session, owner, parts, body, envelope)? {
+                SessionResponse::Nothing => Begun::Response(status(StatusCode::ACCEPTED)),
+                SessionResponse::Reply(reply) => Begun::Response(json(reply)),
+                SessionResponse::Events(events, None) => Begun::Response(event_stream(ResponseBody::events(events))),
+                // Clients ask their user for a scope only if the status says that it is missing.
+                SessionResponse::Events(events, Some(mut refused)) => Begun::Later(Box::pin(async move {
+                    let reply = timeout(longest_silence, &mut refused).await.ok().and_then(Result::ok);
+                    refused.close();
+                    match reply.or_else(|| refused.try_recv().ok()) {
+                        Some(reply) => json(reply),
+                        None => event_stream(ResponseBody::events(events)),
+                    }
+                })),
+            })
         };
         begin().unwrap_or_else(|refusal: HttpRefusal| Begun::Response(refusal.response(id)))
     }
@@ -160,8 +175,8 @@ impl HttpSessions {
             // The Python SDK takes any other success for a failure, and warns of it.
             return Ok(status(StatusCode::NO_CONTENT));
         }
-        if !accepts_events(&parts.headers).unwrap_or(false) {
-            return Err(HttpRefusal::new(StatusCode::NOT_ACCEPTABLE, "Accept must name text/event-stream"));
+        if !accepts_events(&parts.headers)? {
+            return Err(HttpRefusal::not_acceptable());
         }
         let last = parts.headers.get("last-event-id").and_then(|id| id.to_str().ok());
         let (stream, after) = match last.map(parse_event_id) {
@@ -177,7 +192,7 @@ impl HttpSessions {
 
     /// The session that the headers name.
     fn find(&self, headers: &HeaderMap, owner: &Owner, begins: bool) -> Result<Arc<HttpSession>, HttpRefusal> {
-        let mut named = headers.get_all(SESSION).iter();
+        let mut named = headers.get_all(SESSION_ID).iter();
         let sessions = self.open()?;
         let Some(first) = named.next() else {
             return Err(HttpRefusal::new(
@@ -219,18 +234,18 @@ impl HttpSessions {
         }
         let mut response = json(reply);
         let mut sessions = self.open()?;
-        let share = &self.engine.budgets.sessions;
+        let share = self.engine.session_places();
         let mut slot = share.take(owner.as_ref(), 1);
         if slot.is_err() && sessions.end_idle(|session| session.owner == owner) {
             slot = share.take(owner.as_ref(), 1);
         }
         let slot = slot?;
         // Nobody can keep others out with sessions that nobody uses.
-        if sessions.open.len() >= self.engine.options.http.max_sessions && !sessions.end_idle(|_| true) {
+        if sessions.open.len() >= self.engine.http().max_sessions && !sessions.end_idle(|_| true) {
             let reason = "too many sessions, try again later";
             return Err(HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, reason));
         }
-        response.headers_mut().insert(SESSION, HeaderValue::try_from(&id).expect("digits are a header's value"));
+        response.headers_mut().insert(SESSION_ID, HeaderValue::try_from(&id).expect("digits are a header's value"));
         let state = HttpSessionState {
             requests: HashMap::new(),
             finished: VecDeque::new(),
@@ -240,16 +255,16 @@ impl HttpSessions {
             is_new: true,
             slot,
         };
-        let own = Arc::new(SessionStream::new(0, &self.engine.budgets.bytes.hold(owner.as_ref())));
+        let own = Arc::new(SessionStream::new(0, &self.engine.bytes().hold(owner.as_ref())));
         let (ended, state) = (CancellationToken::new(), Mutex::new(state));
         let session = Arc::new(HttpSession { id: id.clone(), session, owner, own, state, ended });
-        let attend = Arc::clone(&session).attend(self.engine.options.http.session_timeout, Arc::clone(&self.sessions));
+        let attend = Arc::clone(&session).attend(self.engine.http().session_timeout, Arc::clone(&self.sessions));
         tokio::spawn(attend);
         sessions.open.insert(id, session);
         Ok(response)
     }
 
-    /// Takes a message of a session; `waits` says whether the status of the response may wait for the door.
+    /// Takes a message of a session.
     fn receive(
         &self,
         session: &Arc<HttpSession>,
@@ -257,33 +272,26 @@ impl HttpSessions {
         mut parts: Parts,
         body: &Bytes,
         envelope: Envelope<'_>,
-        waits: bool,
-    ) -> Begun {
+    ) -> Result<SessionResponse<impl stream::Stream<Item = Bytes> + Send + use<>>, HttpRefusal> {
         let Some(id) = envelope.id.filter(|_| envelope.method.is_some()) else {
             if let Some(cancelled) = cancelled_request(&envelope) {
                 session.cancel(&cancelled);
             }
             session.session.receive(body, envelope, Http::default());
-            return Begun::Response(status(StatusCode::ACCEPTED));
+            return Ok(SessionResponse::Nothing);
         };
-        let request = match session.open_request(id, self.engine.options.http.max_calls_per_session) {
-            Ok(request) => request,
-            Err(error) => return Begun::Response(json(error_reply(Some(id), &error).with_status(StatusCode::OK))),
-        };
-        let resumes = session.session.version() == Some(LEGACY[0]);
+        let request = session.open_request(id, self.engine.http().max_calls_per_session).map_err(in_session)?;
+        let resumes = session.session.version() == Some(version::SESSION[0]);
         parts.extensions.insert(ReplyStream(resumes.then(|| Arc::clone(&request.stream))));
         let http = Http::new(parts.headers, parts.extensions).sent_by(caller);
         let mut call = match session.session.receive(body, envelope, http) {
             Dispatched::Stream(call) => call,
-            Dispatched::Reply(reply) => return Begun::Response(json(reply)),
-            Dispatched::Nothing => return Begun::Response(status(StatusCode::ACCEPTED)),
+            Dispatched::Reply(reply) => return Ok(SessionResponse::Reply(reply)),
+            Dispatched::Nothing => return Ok(SessionResponse::Nothing),
         };
         // One that does not end now is polled again, by its own task.
         let first = match call.poll_frame(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(Frame::Last(reply)) if reply.scopes.is_empty() => {
-                return Begun::Response(json(reply.with_status(StatusCode::OK)));
-            }
-            Poll::Ready(Frame::Last(reply)) => return Begun::Response(json(reply)),
+            Poll::Ready(Frame::Last(reply)) => return Ok(SessionResponse::Reply(reply)),
             Poll::Ready(Frame::Notification(message)) => Some((false, message)),
             Poll::Ready(Frame::Request(message)) => Some((true, message)),
             Poll::Pending => None,
@@ -297,8 +305,7 @@ impl HttpSessions {
             request.stream.push(is_kept, &message);
         }
         let key = Arc::clone(&request.key);
-        let options = &self.engine.options;
-        let is_open = waits && first_is_none && !call.is_decided() && options.can_step_up();
+        let is_open = first_is_none && !call.is_decided() && self.engine.can_step_up();
         let (refuse, refused): (Option<oneshot::Sender<RpcReply>>, _) = is_open.then(oneshot::channel).unzip();
         let task = tokio::spawn(request.run(call, refuse).in_current_span()).abort_handle();
         let mut state = session.state();
@@ -312,57 +319,47 @@ impl HttpSessions {
                 task.abort();
             }
         }
-        let Some(mut refused) = refused else { return Begun::Response(event_stream(ResponseBody::events(events))) };
-        // Clients ask their user for a scope only if the status says that it is missing.
-        let longest = options.http.stream_after;
-        Begun::Later(Box::pin(async move {
-            let reply = timeout(longest, &mut refused).await.ok().and_then(Result::ok);
-            refused.close();
-            match reply.or_else(|| refused.try_recv().ok()) {
-                Some(reply) => json(reply),
-                None => event_stream(ResponseBody::events(events)),
-            }
-        }))
+        Ok(SessionResponse::Events(events, refused))
     }
 
     /// Takes a batch, which only protocol version 2025-03-26 has. The replies are events.
     pub(super) fn post_batch(&self, parts: &Parts, body: &Bytes) -> Result<Response<ResponseBody>, HttpRefusal> {
         let owner = owner_of(&self.engine, parts)?;
         let session = self.find(&parts.headers, &owner, false)?;
-        if session.session.version() != Some("2025-03-26") {
-            let reason = "batches are only in protocol version 2025-03-26: send one message per request";
-            return Err(HttpRefusal::new(StatusCode::BAD_REQUEST, reason));
-        }
-        let most = self.engine.options.limits.message_values;
-        let Some(messages) = batch(body, most) else {
-            return Err(HttpRefusal::new(StatusCode::BAD_REQUEST, "a batch is an array of 1 to 100 messages"));
-        };
+        let messages = session.session.batch(body);
+        let messages = messages.map_err(|reason| HttpRefusal::new(StatusCode::BAD_REQUEST, reason))?;
         let (mut replies, mut streams) = (Vec::new(), Vec::new());
         for message in messages {
-            let response = match Envelope::read(&message, most) {
-                Ok(envelope) => match self.receive(&session, owner.clone(), parts.clone(), &message, envelope, false) {
-                    Begun::Response(response) => response,
-                    Begun::Later(_) => unreachable!("a batch does not wait"),
-                },
-                Err(bad) => json(error_reply(bad.id.as_deref(), &bad.error)),
-            };
-            match response.headers().get(header::CONTENT_TYPE).map(|kind| kind == "application/json") {
-                // It has no reply.
-                None => {}
-                Some(true) => {
-                    // The whole of it is there.
-                    let reply = response.into_body().collect().now_or_never().and_then(Result::ok);
-                    let reply = reply.map(|body| body.to_bytes());
-                    replies.extend(reply.map(|reply| held(event([reply.clone()]), reply)));
+            let reply = match Envelope::read(&message, self.engine.limits().message_values) {
+                Ok(envelope) => {
+                    let id = envelope.id;
+                    match self.receive(&session, owner.clone(), parts.clone(), &message, envelope) {
+                        Ok(SessionResponse::Nothing) => continue,
+                        Ok(SessionResponse::Reply(reply)) => reply,
+                        Ok(SessionResponse::Events(events, refused)) => {
+                            // It may have been refused by now. The status is that of the whole batch.
+                            let refused = refused.and_then(|mut refused| {
+                                refused.close();
+                                refused.try_recv().ok()
+                            });
+                            let Some(reply) = refused else {
+                                streams.push(Box::pin(events));
+                                continue;
+                            };
+                            reply
+                        }
+                        Err(refusal) => error_reply(id, &refusal.error),
+                    }
                 }
-                Some(false) => streams.push(response.into_body().into_data_stream()),
-            }
+                Err(bad) => error_reply(bad.id.as_deref(), &bad.error),
+            };
+            let (reply, after) = reply.into_parts();
+            replies.push(AfterReply::hold(after, event(reply.pieces())));
         }
         if replies.is_empty() && streams.is_empty() {
             return Ok(status(StatusCode::ACCEPTED));
         }
-        let running = stream::select_all(streams).filter_map(|piece| ready(piece.ok()));
-        Ok(event_stream(ResponseBody::events(stream::iter(replies).chain(running))))
+        Ok(event_stream(ResponseBody::events(stream::iter(replies).chain(stream::select_all(streams)))))
     }
 
     /// Ends all sessions and their calls, and takes no more.
@@ -386,19 +383,19 @@ impl Drop for HttpSessions {
 pub(super) fn new_session_id() -> Result<String, HttpRefusal> {
     random_id().map_err(|error| {
         tracing::error!(%error, "cannot generate a session id: the system has no randomness");
-        let error = RpcError::new(RpcError::INTERNAL, "the session failed");
+        let error = RpcError::new(error_code::INTERNAL_ERROR, "the session failed");
         HttpRefusal { status: StatusCode::INTERNAL_SERVER_ERROR, error }
     })
 }
 
 /// The version that the header names; clients that do not know the header are of 2025-03-26 or earlier.
 fn check_version(headers: &HeaderMap) -> Result<&'static str, HttpRefusal> {
-    let mut versions = headers.get_all(VERSION).iter();
+    let mut versions = headers.get_all(PROTOCOL_VERSION).iter();
     let (first, second) = (versions.next(), versions.next());
     let error = match first {
         _ if second.is_some() => RpcError::invalid_request("there is more than one `MCP-Protocol-Version` header"),
-        None => return Ok("2025-03-26"),
-        Some(named) => match LEGACY.into_iter().find(|version| named == version) {
+        None => return Ok(version::V2025_03_26),
+        Some(named) => match version::SESSION.iter().find(|version| named == version) {
             Some(version) => return Ok(version),
             None => RpcError::unsupported_version(&String::from_utf8_lossy(named.as_bytes()), true),
         },

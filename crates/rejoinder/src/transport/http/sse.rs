@@ -22,10 +22,10 @@ use super::{
     sessions::{Owner, is_owner, new_session_id, owner_of},
 };
 use crate::{
-    BoxError,
-    call::{AfterReply, head_size},
-    lock,
+    call::AfterReply,
+    error::{BoxError, lock},
     protocol::{Http, ReplyBody},
+    request::head_size,
     transport::connection::{self, Received, Wire},
 };
 
@@ -61,7 +61,7 @@ impl Endpoint {
 
     fn open_sse(&self, parts: Parts) -> Result<Response<ResponseBody>, HttpRefusal> {
         if !accepts_events(&parts.headers)? {
-            return Err(HttpRefusal::new(StatusCode::NOT_ACCEPTABLE, "Accept must name text/event-stream"));
+            return Err(HttpRefusal::not_acceptable());
         }
         let owner = owner_of(&self.engine, &parts)?;
         let open = self.open_connection(&owner)?;
@@ -73,11 +73,10 @@ impl Endpoint {
         events.try_send(endpoint.into()).expect("the channel is empty");
         lock(&self.sse.0).insert(id.clone(), SseStream { owner, posted });
         let (engine, streams) = (Arc::clone(&self.engine), Arc::clone(&self.sse.0));
-        let closing = self.closing.clone();
         let serving = async move {
             let mut wire = EventWire { received, out: VecDeque::new(), events };
-            let calls = engine.options.http.max_calls_per_session;
-            if let Err(error) = connection::serve(&engine, &mut wire, calls, closing, None).await {
+            let calls = engine.http().max_calls_per_session;
+            if let Err(error) = connection::serve(&engine, &mut wire, calls, None).await {
                 tracing::debug!(%error, "a stream of events failed");
             }
             lock(&streams).remove(&id);
@@ -94,7 +93,7 @@ impl Endpoint {
         B::Error: Into<BoxError>,
     {
         check_content_type(&parts.headers)?;
-        let options = &self.engine.options;
+        let (http, limits) = (self.engine.http(), self.engine.limits());
         let owner = owner_of(&self.engine, &parts)?;
         let is_ours = |stream: &&SseStream| is_owner(&self.engine, &stream.owner, &owner);
         let find = |id| lock(&self.sse.0).get(id).filter(is_ours).map(|stream| stream.posted.clone());
@@ -103,12 +102,12 @@ impl Endpoint {
             HttpRefusal::new(StatusCode::NOT_FOUND, hint)
         };
         let posted = session_id(&parts.uri).and_then(find).ok_or_else(no_stream)?;
-        let bytes = &self.engine.budgets.bytes;
+        let bytes = self.engine.bytes();
         let hold = || bytes.hold(owner.as_ref());
-        let body = read_body(body, options.limits.message_size, options.http.body_timeout, hold).await?;
+        let body = read_body(body, limits.message_size, http.body_timeout, hold).await?;
         let held = bytes.take(owner.as_ref(), body.len() + head_size(&parts.headers))?;
         let message = Received::Whole(body, Http::new(parts.headers, parts.extensions).sent_by(owner), held);
-        match posted.send_timeout(message, options.http.body_timeout).await {
+        match posted.send_timeout(message, http.body_timeout).await {
             Ok(()) => Ok(status(StatusCode::ACCEPTED)),
             Err(mpsc::error::SendTimeoutError::Closed(_)) => Err(no_stream()),
             Err(mpsc::error::SendTimeoutError::Timeout(_)) => {

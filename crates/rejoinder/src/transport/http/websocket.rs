@@ -35,7 +35,6 @@ use tokio_tungstenite::{
         },
     },
 };
-use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::{
@@ -47,8 +46,9 @@ use super::{
 };
 use crate::{
     auth::{BudgetFull, Held},
-    call::{AfterReply, head_size},
+    call::AfterReply,
     protocol::{Http, ReplyBody},
+    request::head_size,
     server::Engine,
     transport::connection::{self, Received, Wire},
 };
@@ -80,9 +80,8 @@ impl Endpoint {
         if has_token(&parts.headers, &header::SEC_WEBSOCKET_PROTOCOL, SUBPROTOCOL) {
             headers.insert(header::SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(SUBPROTOCOL));
         }
-        let (engine, bytes) = (Arc::clone(&self.engine), &self.engine.budgets.bytes);
+        let (engine, bytes) = (Arc::clone(&self.engine), self.engine.bytes());
         let (held, head) = (bytes.hold(owner.as_ref()), bytes.take(owner.as_ref(), head_size(&parts.headers))?);
-        let closing = self.closing.clone();
         let http = Http::new(parts.headers, parts.extensions);
         let serving = async move {
             let upgraded = match upgrade.await {
@@ -90,9 +89,9 @@ impl Endpoint {
                 Err(error) => return tracing::debug!(%error, "a client left before its WebSocket was open"),
             };
             let stream = TokioIo::new(upgraded);
-            let timeout = engine.options.http.header_timeout;
+            let timeout = engine.http().header_timeout;
             let stream = LimitedStream::new(stream, timeout, Arc::default(), Held::default());
-            serve_websocket(&engine, stream, http, held, closing).await;
+            serve_websocket(&engine, stream, http, held).await;
             drop((open, head));
         };
         tokio::spawn(serving.in_current_span());
@@ -101,19 +100,18 @@ impl Endpoint {
 }
 
 /// Serves one client over a stream that carries WebSocket frames.
-async fn serve_websocket<S>(engine: &Arc<Engine>, stream: S, http: Http, held: Held, closing: CancellationToken)
+async fn serve_websocket<S>(engine: &Arc<Engine>, stream: S, http: Http, held: Held)
 where
     S: AsyncRead + AsyncWrite + Send + Unpin,
 {
-    let options = &engine.options;
     let (stream, output) = split(stream);
-    let limit = options.limits.message_size;
+    let limit = engine.limits().message_size;
     let input = CountedStream { stream, held, read: 0, most: limit + READ_BUFFER };
     let limit = Some(limit);
     let config = WebSocketConfig::default().read_buffer_size(READ_BUFFER).max_message_size(limit).max_frame_size(limit);
     let socket = WebSocketStream::from_raw_socket(join(input, output), Role::Server, Some(config)).await;
     let mut wire = FrameWire::new(socket, http);
-    if let Err(error) = connection::serve(engine, &mut wire, options.http.max_calls_per_session, closing, None).await {
+    if let Err(error) = connection::serve(engine, &mut wire, engine.http().max_calls_per_session, None).await {
         tracing::debug!(%error, "a WebSocket failed");
     }
     wire.close().await;
@@ -319,7 +317,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        CallEnd,
+        call::CallEnd,
         prelude::*,
         transport::{
             http::serve::serve,
@@ -341,7 +339,7 @@ mod tests {
         let engine = server.build().expect("a good server").0;
         let (mut client, stream) = tokio::io::duplex(64);
         tokio::spawn(async move {
-            serve_websocket(&engine, stream, Http::default(), Held::default(), CancellationToken::default()).await;
+            serve_websocket(&engine, stream, Http::default(), Held::default()).await;
         });
         let meta = serde_json::json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientCapabilities": {} });
@@ -373,15 +371,16 @@ mod tests {
         let server = server.http(crate::http::Config::new().websocket("/ws")).grace_period(Duration::from_millis(50));
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
-        let shutdown = CancellationToken::new();
-        let serving = tokio::spawn(serve(server.build().expect("a good server"), listener, shutdown.clone()));
+        let server = server.build().expect("a good server");
+        let stopping = server.0.stopping().clone();
+        let serving = tokio::spawn(serve(server, listener));
         let stream = TcpStream::connect(address).await.expect("the server accepts");
         let (mut client, _) = client_async(format!("ws://{address}/ws"), stream).await.expect("it upgrades");
         let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"wait","_meta":{
             "io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}"#;
         client.send(Message::text(call)).await.expect("the server reads");
         seen.begun.notified().await;
-        shutdown.cancel();
+        stopping.cancel();
         let Some(Ok(Message::Close(Some(closed)))) = client.next().await else { panic!("it closes the connection") };
         assert_eq!((closed.code, closed.reason.as_str()), (CloseCode::Away, "the server is shutting down"));
         drop(client);
@@ -395,11 +394,11 @@ mod tests {
             .limits(crate::server::Limits::new().memory(60_000).message_size(40_000))
             .build()
             .expect("a good server");
-        let budget = server.0.budgets.bytes.clone();
+        let budget = server.0.bytes().clone();
         let (client, stream) = tokio::io::duplex(64 * 1024);
         let (engine, held) = (server.0, budget.hold(None));
         let serving = tokio::spawn(async move {
-            serve_websocket(&engine, stream, Http::default(), held, CancellationToken::default()).await;
+            serve_websocket(&engine, stream, Http::default(), held).await;
         });
         let mut client = WebSocketStream::from_raw_socket(client, Role::Client, None).await;
         let fragment = |kind, is_last| Message::Frame(Frame::message(vec![b' '; 20_000], OpCode::Data(kind), is_last));

@@ -7,47 +7,40 @@ mod tests;
 
 use std::{future::ready, io, panic::resume_unwind, sync::Arc};
 
+use futures_util::future::BoxFuture;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     time::timeout,
 };
-use tokio_util::{
-    sync::CancellationToken,
-    task::{AbortOnDropHandle, TaskTracker},
-};
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 
 use self::lines::LineWire;
 use super::{
-    connection,
+    Error, connection,
     shutdown::{finish_teardown, on_signal, serve_started},
 };
-use crate::{
-    BoxFuture, Error,
-    server::{BuiltServer, Engine, Server},
-};
+use crate::server::{BuiltServer, Engine, Server};
 
-/// Serves one client on a pair of byte streams until it closes its end or the server shuts down. What its calls leave behind is
+/// Serves one client on a pair of byte streams until it closes its end or the server stops. What its calls leave behind is
 /// counted in `left`.
 pub(super) async fn serve_lines(
     engine: &Arc<Engine>,
     input: impl AsyncRead + Send + Unpin,
     output: impl AsyncWrite + Send + Unpin,
-    shutdown: CancellationToken,
     left: Option<TaskTracker>,
 ) -> io::Result<()> {
-    let options = &engine.options;
-    let mut wire = LineWire::new(input, output, options.limits.message_size);
-    connection::serve(engine, &mut wire, options.limits.calls, shutdown, left).await
+    let limits = engine.limits();
+    let mut wire = LineWire::new(input, output, limits.message_size);
+    connection::serve(engine, &mut wire, limits.calls, left).await
 }
 
-/// Serves standard input and output until the client closes its end or the server shuts down.
-pub(super) async fn serve(engine: &Arc<Engine>, shutdown: CancellationToken) -> io::Result<()> {
+/// Serves standard input and output until the client closes its end or the server stops.
+pub(super) async fn serve(engine: &Arc<Engine>) -> io::Result<()> {
     let (input, output) = pipes::open();
     let serving = Arc::clone(engine);
-    // In a task: the thread that waits for the server to end is not one of those that wait for input, and would have
+    // Spawned: the thread that waits for the server to end is not one of those that wait for input, and would have
     // to be woken by them for every message.
-    let ended =
-        AbortOnDropHandle::new(tokio::spawn(async move { serve_lines(&serving, input, output, shutdown, None).await }));
+    let ended = AbortOnDropHandle::new(tokio::spawn(async move { serve_lines(&serving, input, output, None).await }));
     let ended = ended.await;
     finish_teardown(engine, ready(())).await;
     ended.unwrap_or_else(|failed| if failed.is_panic() { resume_unwind(failed.into_panic()) } else { Ok(()) })
@@ -76,8 +69,8 @@ impl BuiltServer {
     /// If the server does not start, or a pipe breaks.
     pub fn serve_stdio(self) -> BoxFuture<'static, Result<(), Error>> {
         Box::pin(async move {
-            let (engine, shutdown) = (&self.0, on_signal(&self.0));
-            serve_started(engine, async { Ok(serve(engine, shutdown).await?) }).await
+            on_signal(&self.0);
+            serve_started(&self.0, async { Ok(serve(&self.0).await?) }).await
         })
     }
 
@@ -126,9 +119,9 @@ fn serve_io(
         engine.start_up().await?;
         let left = TaskTracker::new();
         left.close();
-        let ended = serve_lines(&engine, input, output, CancellationToken::default(), Some(left.clone())).await;
+        let ended = serve_lines(&engine, input, output, Some(left.clone())).await;
         // Deferred functions, and then background tasks. Neither is cancelled: the server goes on.
-        let _ = timeout(engine.options.grace.saturating_mul(2), left.wait()).await;
+        let _ = timeout(engine.grace().saturating_mul(2), left.wait()).await;
         Ok(ended?)
     })
 }

@@ -1,8 +1,8 @@
 //! Standard input and output as asynchronous streams.
 
-use std::io::Read;
+use std::io::{self, Read};
 #[cfg(unix)]
-use std::{fs::File, io, os::fd::AsFd};
+use std::{fs::File, os::fd::AsFd};
 
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 #[cfg(unix)]

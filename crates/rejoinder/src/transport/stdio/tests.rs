@@ -14,7 +14,7 @@ use std::{
 
 use bytes::BufMut;
 use futures_util::FutureExt;
-use rejoinder::{CallEnd, prelude::*};
+use rejoinder::{call::CallEnd, prelude::*};
 use serde_json::{Value, json};
 use tokio::{
     io::{
@@ -23,7 +23,6 @@ use tokio::{
     },
     sync::Notify,
 };
-use tokio_util::sync::CancellationToken;
 
 use super::serve_lines;
 use crate::{
@@ -69,7 +68,7 @@ impl Client {
         let (ours, theirs) = duplex(16 * 1024);
         let (reader, writer) = split(theirs);
         let writer = through(writer);
-        tokio::spawn(async move { serve_lines(&engine, reader, writer, CancellationToken::default(), None).await });
+        tokio::spawn(async move { serve_lines(&engine, reader, writer, None).await });
         let (output, input) = split(ours);
         Self { input, output: BufReader::new(output).lines() }
     }
@@ -268,9 +267,9 @@ async fn only_a_request_begins_a_session() {
     client.call(2, "ping").await;
     assert_eq!(client.message().await["id"], 2);
     // Every session hears of changes.
-    assert_eq!(engine.hub.subscribers(), 0);
+    assert_eq!(engine.hub().subscribers(), 0);
     client.initialize().await;
-    assert_eq!(engine.hub.subscribers(), 1);
+    assert_eq!(engine.hub().subscribers(), 1);
     client.call_in_session(3, "ping").await;
     assert_eq!(client.message().await["id"], 3);
 }

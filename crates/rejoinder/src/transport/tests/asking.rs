@@ -9,7 +9,7 @@ use super::{
     http::{Events, Http},
     pipe::Pipe,
 };
-use crate::CallEnd;
+use crate::call::CallEnd;
 
 /// A client with a session.
 pub(super) enum Client {

@@ -13,8 +13,8 @@ use super::{fixture::Fixture, http::Http};
 use crate::{
     call::BackgroundStatus,
     middleware::{Next, OperationRequest, OperationResult},
+    model::version::STATELESS,
     prelude::*,
-    protocol::MODERN,
     testing::Client,
     transport::{ResponseBody, shutdown::finish_teardown},
 };
@@ -75,7 +75,7 @@ fn setup(change: fn(Server) -> Server) -> (Http, Arc<Seen>) {
 async fn call(client: &mut Http, version: &'static str, tool: &str, is_batch: bool) -> Response<ResponseBody> {
     let mut meta = json!({ "progressToken": 1 });
     let mut headers = Vec::new();
-    if version == MODERN {
+    if version == STATELESS {
         meta["io.modelcontextprotocol/protocolVersion"] = version.into();
         meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
         headers.extend([("mcp-protocol-version", version), ("mcp-method", "tools/call"), ("mcp-name", tool)]);
@@ -100,8 +100,8 @@ async fn last_piece(response: Response<ResponseBody>) -> Bytes {
 }
 
 const WAYS: [(&str, &str, bool); 6] = [
-    (MODERN, "at_once", false),
-    (MODERN, "later", false),
+    (STATELESS, "at_once", false),
+    (STATELESS, "later", false),
     ("2025-11-25", "at_once", false),
     ("2025-11-25", "later", false),
     ("2025-03-26", "at_once", true),
@@ -128,7 +128,7 @@ async fn a_task_starts_if_the_reply_cannot_be_delivered() {
         let (mut client, seen) = setup(|server| server);
         let response = call(&mut client, version, tool, is_batch).await;
         assert!(!seen.has_started().await, "{version} {tool}");
-        if tool == "at_once" || version != MODERN {
+        if tool == "at_once" || version != STATELESS {
             drop(response);
             // A call of a session goes on without its client.
             seen.release.notify_one();

@@ -48,11 +48,11 @@ async fn nothing_is_left_of_a_session_that_ended() {
     let engine = fixture.engine();
     let before = std::sync::Arc::strong_count(&engine);
     let clients = [Client::connect(&fixture).await, Client::connect(&fixture).await];
-    assert_eq!(engine.hub.subscribers(), 2);
+    assert_eq!(engine.hub().subscribers(), 2);
     for client in clients {
         client.text("add", json!({ "a": 1, "b": 1 })).await;
         client.peer.cancel().await.expect("it ends");
     }
-    until("nobody listens", || engine.hub.subscribers() == 0).await;
+    until("nobody listens", || engine.hub().subscribers() == 0).await;
     until("nobody holds the server", || std::sync::Arc::strong_count(&engine) == before).await;
 }

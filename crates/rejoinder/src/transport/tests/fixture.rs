@@ -14,8 +14,8 @@ use crate::{
 };
 
 use crate::{
-    CallEnd, Tool,
-    call::CompletionRequest,
+    Tool,
+    call::{CallEnd, CompletionRequest},
     form::{ConfirmForm, Field, Form},
     prelude::*,
     server::{BuiltServer, Engine},

@@ -18,7 +18,7 @@ use tower_service::Service;
 
 use super::fixture::{Fixture, dynamic, fixture, until};
 use crate::{
-    lock,
+    error::lock,
     prelude::*,
     transport::{McpService, ResponseBody},
 };
@@ -84,7 +84,7 @@ impl Http {
         self.session = Some(response.headers()["mcp-session-id"].to_str().expect("text").to_owned());
         let reply = Events::of(response).last().await;
         let negotiated = reply["result"]["protocolVersion"].as_str().expect("a version");
-        self.version = crate::protocol::LEGACY.into_iter().find(|version| *version == negotiated);
+        self.version = crate::model::version::SESSION.iter().copied().find(|version| *version == negotiated);
         let initialized = self.post(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
         assert_eq!(initialized.status(), StatusCode::ACCEPTED);
     }
@@ -315,7 +315,7 @@ async fn closing_ends_sessions_calls_and_streams() {
     tokio::time::timeout(Duration::from_secs(60), ends).await.expect("calls and streams end");
     assert_eq!(client.server.sessions().len(), 0);
     assert_eq!(error(client.another().post(initialize("2025-11-25")).await).await.0, 503);
-    until("nobody listens", || fixture.engine().hub.subscribers() == 0).await;
+    until("nobody listens", || fixture.engine().hub().subscribers() == 0).await;
 }
 
 #[tokio::test(start_paused = true)]

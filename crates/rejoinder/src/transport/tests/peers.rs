@@ -11,7 +11,6 @@ use tokio::{
     time::timeout,
 };
 use tokio_tungstenite::{WebSocketStream, client_async, tungstenite::Message};
-use tokio_util::sync::CancellationToken;
 
 use crate::{
     Server,
@@ -49,7 +48,6 @@ enum Connection {
 pub(super) struct Peer {
     connection: Connection,
     pub(super) engine: Arc<Engine>,
-    pub(super) shutdown: CancellationToken,
     serving: JoinHandle<std::io::Result<()>>,
 }
 
@@ -66,13 +64,13 @@ impl Peer {
     pub(super) async fn open_version(way: Way, server: Server, version: &str) -> Self {
         let server = server.http(crate::http::Config::new().websocket("/ws").sse("/sse"));
         let built = server.build().expect("a good server");
-        let (engine, shutdown) = (Arc::clone(&built.0), CancellationToken::new());
+        let engine = Arc::clone(&built.0);
         let (connection, serving) = if way == Way::Pipe {
             let (ours, theirs) = tokio::io::duplex(64 * 1024);
             let (reader, writer) = tokio::io::split(theirs);
-            let (engine, shutdown) = (Arc::clone(&engine), shutdown.clone());
+            let engine = Arc::clone(&engine);
             let serving = tokio::spawn(async move {
-                let served = serve_lines(&engine, reader, writer, shutdown, None).await;
+                let served = serve_lines(&engine, reader, writer, None).await;
                 finish_teardown(&engine, ready(())).await;
                 served
             });
@@ -81,7 +79,7 @@ impl Peer {
         } else {
             let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
             let address = listener.local_addr().expect("an address");
-            let serving = tokio::spawn(serve(built, listener, shutdown.clone()));
+            let serving = tokio::spawn(serve(built, listener));
             let connection = match way {
                 Way::WebSocket => {
                     let stream = TcpStream::connect(address).await.expect("it accepts");
@@ -97,7 +95,7 @@ impl Peer {
             };
             (connection, serving)
         };
-        let mut peer = Self { connection, engine, shutdown, serving };
+        let mut peer = Self { connection, engine, serving };
         let params = json!({ "protocolVersion": version, "capabilities": { "elicitation": {} },
             "clientInfo": { "name": "peer", "version": "1" } });
         peer.send(&json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params })).await;

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use tokio::io::{
     AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
 };
-use tokio_util::sync::CancellationToken;
 
 use super::fixture::{Fixture, dynamic, fixture};
 use crate::{Server, server::Engine, transport::stdio};
@@ -17,7 +16,7 @@ pub(super) async fn serve_pipe(
     reader: impl AsyncRead + Send + Unpin,
     writer: impl AsyncWrite + Send + Unpin,
 ) {
-    stdio::serve_lines(&engine, reader, writer, CancellationToken::default(), None).await.expect("it ended in order");
+    stdio::serve_lines(&engine, reader, writer, None).await.expect("it ended in order");
 }
 
 pub(super) struct Pipe {

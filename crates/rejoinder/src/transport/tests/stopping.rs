@@ -18,7 +18,7 @@ use super::{
     peers::{Peer, Way, within},
     waiting::{Seen, wait},
 };
-use crate::{BuiltServer, CallEnd, prelude::*};
+use crate::{BuiltServer, call::CallEnd, prelude::*};
 
 #[tool]
 async fn confirmed(ctx: Context) -> Result<String, CallError> {
@@ -34,7 +34,7 @@ fn server(seen: &Arc<Seen>) -> Server {
 
 /// Waits until new requests are refused.
 async fn refused(peer: &mut Peer, way: Way) {
-    peer.shutdown.cancel();
+    peer.engine.stopping().cancel();
     let mut id = 100;
     loop {
         id += 1;
@@ -45,6 +45,61 @@ async fn refused(peer: &mut Peer, way: Way) {
             assert_eq!(error, &json!({ "code": -32603, "message": message }), "{way:?}");
             return;
         }
+    }
+}
+
+/// What has happened, in order.
+#[derive(Default)]
+struct Order(Mutex<Vec<&'static str>>);
+
+#[tool]
+async fn hang(scope: Scope, order: Dep<Order>) {
+    let deferred = order.clone();
+    scope.defer(async move |_| deferred.0.lock().unwrap().push("deferred"));
+    order.0.lock().unwrap().push("begun");
+    pending::<()>().await;
+}
+
+#[tokio::test]
+async fn a_server_that_is_stopped_tears_its_calls_down_before_the_end() {
+    for way in Way::ALL {
+        let order = Arc::new(Order::default());
+        let noted = Arc::clone(&order);
+        let server = Server::new("stopping", "1.0.0")
+            .provide_arc(Arc::clone(&order))
+            .on_stop(async move |_| noted.0.lock().unwrap().push("stopped"))
+            // Longer than a busy machine needs to cancel a call.
+            .grace_period(Duration::from_secs(2))
+            .tools(tools![hang]);
+        let mut peer = Peer::open(way, server).await;
+        let server = BuiltServer(Arc::clone(&peer.engine));
+        server.start().await.unwrap();
+        peer.request(1, "tools/call", json!({ "name": "hang" })).await;
+        while order.0.lock().unwrap().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        within(server.stop()).await;
+        assert_eq!(*order.0.lock().unwrap(), ["begun", "deferred", "stopped"], "{way:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_stopped_does_not_start() {
+    let starts = Arc::new(Mutex::new(0));
+    let counter = Arc::clone(&starts);
+    let server = Server::new("stopping", "1.0.0").on_start(async move |_| *counter.lock().unwrap() += 1);
+    let server = server.tools(tools![hang]).provide(Order::default()).build().unwrap();
+    server.stop().await;
+    server.start().await.unwrap();
+    assert_eq!(*starts.lock().unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_server_that_is_stopped_is_not_served_any_more() {
+    for way in Way::ALL {
+        let peer = Peer::open(way, server(&Arc::default())).await;
+        within(BuiltServer(Arc::clone(&peer.engine)).stop()).await;
+        within(peer.served()).await;
     }
 }
 
@@ -86,7 +141,7 @@ async fn r3_l14_the_messages_of_a_session_go_out_when_subscriptions_have_ended()
         let mut peer = Peer::open(way, server(&Arc::default())).await;
         peer.request(1, "tools/call", json!({ "name": "confirmed" })).await;
         let question = peer.next().await;
-        peer.engine.hub.close();
+        peer.engine.hub().close();
         // What belongs to no request notices it.
         tokio::task::yield_now().await;
         let params = json!({ "requestId": 1 });
@@ -94,7 +149,7 @@ async fn r3_l14_the_messages_of_a_session_go_out_when_subscriptions_have_ended()
         let withdrawn = peer.next().await;
         assert_eq!(withdrawn["method"], "notifications/cancelled", "{way:?}: {withdrawn}");
         assert_eq!(withdrawn["params"]["requestId"], question["id"], "{way:?}");
-        peer.shutdown.cancel();
+        peer.engine.stopping().cancel();
         peer.served().await;
     }
 }

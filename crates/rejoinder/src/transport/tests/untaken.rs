@@ -56,7 +56,7 @@ async fn a_reply_that_waits_for_its_client_keeps_nobody_from_calling() {
     let (fixture, held) = one_at_a_time();
     let (ada, last) = call_and_leave(Http::new(&fixture), &held).await;
     held.release.notify_one();
-    timeout(SOON, fixture.engine().calls.wait()).await.expect("the call is over");
+    timeout(SOON, fixture.engine().calls_ended()).await.expect("the call is over");
 
     let mut bob = ada.another();
     bob.initialize("2025-11-25").await;
@@ -118,7 +118,7 @@ async fn a_reply_to_a_client_that_has_come_back_outlives_the_session() {
     let (client, last) = call_and_leave(Http::new(&fixture), &held).await;
     let resumed = Events::of(client.send("GET", &[("last-event-id", &last)], Value::Null).await);
     held.release.notify_one();
-    fixture.engine().calls.wait().await;
+    fixture.engine().calls_ended().await;
     client.server.close().await;
     assert_eq!(text(&resumed.last().await), "done");
 }

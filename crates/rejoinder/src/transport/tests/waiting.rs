@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use tokio::sync::Notify;
 
-use crate::{CallEnd, prelude::*};
+use crate::{call::CallEnd, prelude::*};
 
 /// What a test sees of the tool.
 #[derive(Default)]

@@ -1,12 +1,12 @@
 //! States that may be redeemed once only.
 
-use crate::BoxFuture;
+use futures_util::future::BoxFuture;
 
 use super::{
     super::replay_store::{MemoryReplayStore, ReplayStore},
     *,
 };
-use crate::{BoxError, auth::Principal};
+use crate::{auth::Principal, error::BoxError};
 
 fn once(store: impl ReplayStore + 'static) -> Seal {
     Seal::new("shop", &StatePolicy { spent: Some(Arc::new(store)), ..options(&[ONE]) }).unwrap()

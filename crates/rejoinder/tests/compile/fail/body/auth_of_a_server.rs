@@ -1,4 +1,4 @@
-// 5:43: a `Server` has no `auth`: authentication is a setting of HTTP, `.http(http::Config::new().auth(..))`
+// 5:38: a `Server` has no `auth`: authentication is a setting of HTTP, `.http(http::Config::new().auth(..))`
 use rejoinder::prelude::*;
 
 fn main() {

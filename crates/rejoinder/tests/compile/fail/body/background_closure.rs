@@ -1,4 +1,4 @@
-// 6:20: a background task is a future: pass `async move { .. }`, or a call of an `async fn`
+// 6:20: `{closure@background_closure.rs:6:20: 6:22}` is not a future: pass `async move { .. }` to `add`, and `async move |_| { .. }` to `defer`, `on_start` and `on_stop`
 use rejoinder::prelude::*;
 
 #[tool]

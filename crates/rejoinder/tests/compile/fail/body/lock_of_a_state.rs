@@ -1,9 +1,9 @@
-// 6:11: a `State` has no `lock`: use its value in a closure, `state.with(|value| ..)`
+// 6:11: the value of a `State` is used in a closure: `state.with(|value| ..)`
 use rejoinder::prelude::*;
 
 #[tool]
 fn note(audit: State<Vec<String>>) {
-    audit.lock();
+    audit.lock().unwrap().clear();
 }
 
 fn main() {}

@@ -1,4 +1,4 @@
-// 6:9: a step ends with a `Result<_, CallError>`: write `|| async { Ok(value) }`, with `?` for other errors
+// 6:9: a step ends with a `Result<_, CallError>`: write `|| async { Ok(value) }`; `?` converts errors for the log, and `.map_err(IntoCallError::into_call_error)` those of your own type
 use rejoinder::prelude::*;
 
 #[tool]

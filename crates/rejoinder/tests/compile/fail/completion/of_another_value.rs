@@ -1,4 +1,4 @@
-// 5:18: a completion function needs a `CompletionRequest` here, not a `std::string::String`
+// 5:18: a completion function needs a `CompletionRequest` here, not a `String`
 use rejoinder::prelude::*;
 
 #[completion]

@@ -1,4 +1,4 @@
-// 5:40: a completion function needs a `Vec<std::string::String>` here, not a `std::string::String`
+// 5:40: a completion function needs a `Vec<String>` here, not a `String`
 use rejoinder::{call::CompletionRequest, prelude::*};
 
 #[completion]

@@ -1,4 +1,4 @@
-// 6:5: `(u32, std::string::String)` cannot be chosen from a list
+// 6:5: `(u32, String)` cannot be chosen from a list
 use rejoinder::prelude::*;
 
 #[resolver]

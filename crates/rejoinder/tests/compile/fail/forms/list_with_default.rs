@@ -1,4 +1,4 @@
-// 7:11: `Option<Vec<std::string::String>>` cannot be a field of a form
+// 7:11: `Option<Vec<String>>` cannot be a field of a form
 use rejoinder::prelude::*;
 
 #[derive(Elicit)]

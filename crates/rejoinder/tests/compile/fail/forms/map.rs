@@ -1,4 +1,4 @@
-// 8:13: `HashMap<std::string::String, std::string::String>` cannot be a field of a form
+// 8:13: `HashMap<String, String>` cannot be a field of a form
 use std::collections::HashMap;
 
 use rejoinder::prelude::*;

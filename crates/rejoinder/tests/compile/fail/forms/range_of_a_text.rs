@@ -1,4 +1,4 @@
-// 6:14: this option is for numbers, and `Option<std::string::String>` is not one
+// 6:14: this option is for numbers, and `Option<String>` is not one
 use rejoinder::prelude::*;
 
 #[derive(Elicit)]

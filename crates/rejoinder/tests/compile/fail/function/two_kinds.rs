@@ -7,17 +7,6 @@ fn size(path: String) -> usize {
     path.len()
 }
 
-#[resolver]
-#[rejoinder::prompt]
-fn name() -> String {
-    String::new()
-}
-
-#[tool]
-async fn sum(path: String, #[resolve(name)] name: String) -> String {
-    path + &name
-}
-
 fn main() {
-    let _ = tools![size, sum];
+    let _ = tools![size];
 }

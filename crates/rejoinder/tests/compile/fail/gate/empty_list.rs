@@ -1,4 +1,4 @@
-// 5:18: `enabled` names resolvers: `enabled = gate`, or `enabled = [first, second]`
+// 5:18: `enabled` names a resolver, `enabled = gate`, or several that must all be open, `enabled = [first, second]`
 use rejoinder::prelude::*;
 
 /// An empty list would open the tool to everybody.

@@ -1,4 +1,4 @@
-// 4:18: `enabled` names resolvers: `enabled = gate`, or `enabled = [first, second]`
+// 4:18: `enabled` names a resolver, `enabled = gate`, or several that must all be open, `enabled = [first, second]`
 use rejoinder::prelude::*;
 
 #[tool(enabled = "is_admin")]

@@ -1,4 +1,4 @@
-// 5:19: the name of a header stands alone: `#[header("x-request-id")]`
+// 5:19: the name of a header is a text and stands alone: `#[header("x-request-id")]`
 use rejoinder::prelude::*;
 
 #[tool]

@@ -1,4 +1,4 @@
-// 14:20: expected type, found module `__RjNamed0_triage`
+// 14:20: expected type, found module `__rj0_name_a_function_of_the_module_triage`
 use rejoinder::prelude::*;
 
 mod triage {

@@ -1,4 +1,4 @@
-// 5:14: this option is for strings, and `Vec<std::string::String>` is not one
+// 5:14: this option is for strings, and `Vec<String>` is not one
 use rejoinder::prelude::*;
 
 #[tool]

@@ -1,4 +1,4 @@
-// 5:15: one attribute says where a parameter comes from: remove the others
+// 5:15: one attribute says where a parameter comes from: write all options in it, and remove the others
 use rejoinder::prelude::*;
 
 #[tool]

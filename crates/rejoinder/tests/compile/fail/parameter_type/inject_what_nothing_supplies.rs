@@ -1,4 +1,4 @@
-// 5:26: `std::string::String` cannot be injected
+// 5:26: `String` cannot be injected
 use rejoinder::prelude::*;
 
 #[tool]

@@ -1,4 +1,4 @@
-// 10:32: the parameter is a `u32`, but its last pipe makes a `std::string::String`
+// 10:32: the parameter is a `u32`, but its last pipe makes a `String`
 use rejoinder::prelude::*;
 
 #[pipe]

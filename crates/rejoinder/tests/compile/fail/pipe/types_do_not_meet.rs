@@ -1,4 +1,4 @@
-// 15:23: this pipe takes a `u32`, but the one before it makes a `std::string::String`
+// 15:23: this pipe takes a `u32`, but the one before it makes a `String`
 use rejoinder::prelude::*;
 
 #[pipe]

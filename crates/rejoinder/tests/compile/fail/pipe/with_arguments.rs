@@ -1,4 +1,4 @@
-// 10:9: name all pipes in one list, without arguments: `#[pipe(first, second)]`
+// 10:9: name functions marked `#[pipe]`, all in one list, without arguments: `#[pipe(first, second)]`
 use rejoinder::prelude::*;
 
 #[pipe]

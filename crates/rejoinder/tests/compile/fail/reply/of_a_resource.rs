@@ -1,4 +1,4 @@
-// 5:15: a resource cannot return `Option<std::string::String>`
+// 5:15: a resource cannot return `Option<String>`
 use rejoinder::prelude::*;
 
 #[resource("notes://count")]

@@ -1,4 +1,4 @@
-// 5:16: a prompt cannot return `rejoinder::ToolStream<std::string::String>`
+// 5:16: a prompt cannot return `rejoinder::ToolStream<String>`
 use rejoinder::prelude::*;
 
 #[prompt]

@@ -1,4 +1,4 @@
-// 10:30: the argument is a `u64`, but a resolver takes it as a `std::string::String`
+// 10:30: the argument is a `u64`, but a resolver takes it as a `String`
 use rejoinder::prelude::*;
 
 #[resolver]

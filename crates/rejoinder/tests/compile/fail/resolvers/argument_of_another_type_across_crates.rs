@@ -1,4 +1,4 @@
-// 5:49: the argument is a `Vec<std::string::String>`, but a resolver takes it as a `std::string::String`
+// 5:49: the argument is a `Vec<String>`, but a resolver takes it as a `String`
 use rejoinder::prelude::*;
 
 #[tool]

@@ -1,4 +1,4 @@
-// 10:34: this parameter cannot take what its resolver makes, a `std::string::String`
+// 10:34: this parameter cannot take what its resolver makes, a `String`
 use rejoinder::prelude::*;
 
 #[resolver]

@@ -1,4 +1,4 @@
-// 17:26: the trait bound `std::string::String: Copy` is not satisfied
+// 17:26: the trait bound `String: Copy` is not satisfied
 use std::rc::Rc;
 
 use rejoinder::prelude::*;
