@@ -63,7 +63,7 @@ fn executables(messages: &str) -> Result<BTreeMap<String, PathBuf>> {
 mod tests {
     use super::*;
 
-    /// R-H1.
+    /// The tests must pass with the limit that most machines have, whatever this one has.
     #[cfg(unix)]
     #[test]
     fn tests_run_with_the_usual_limit_of_open_files() {

@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use crate::{cargo, conformance, process, tools};
+use crate::{cargo, conformance, process, public_types, tools};
 
-/// Formatting, clippy and rustdoc over the whole workspace, and clippy over the library with fewer features; a warning is an
-/// error.
+/// Formatting, clippy and rustdoc over the whole workspace, clippy over the library with fewer features, and the crates whose
+/// types are public; a warning is an error.
 pub(crate) fn lint() -> Result<()> {
     let mut steps = Steps::default();
     steps.step("fmt", || process::run(&mut cargo::command(&["fmt", "--all", "--check"])))?;
@@ -23,7 +23,8 @@ pub(crate) fn lint() -> Result<()> {
         ]))
     })?;
     steps.step("features", || {
-        for features in ["", "stdio", "http", "ws", "sse", "auth"] {
+        // The workspace is checked with all of them. Here each is off once, and each transport is the only one once.
+        for features in ["", "stdio", "auth", "ws", "sse"] {
             let words =
                 ["clippy", "--locked", "--package", "rejoinder", "--no-default-features", "--features", features];
             process::run(cargo::command(&words).args(["--", "-D", "warnings"]))?;
@@ -34,6 +35,7 @@ pub(crate) fn lint() -> Result<()> {
         let mut doc = cargo::command(&["doc", "--locked", "--workspace", "--no-deps"]);
         process::run(doc.env("RUSTDOCFLAGS", "-D warnings"))
     })?;
+    steps.step("public types", public_types::check)?;
     steps.summary();
     Ok(())
 }
@@ -48,10 +50,10 @@ const NODE_MODULES: &str = "REJOINDER_NODE_MODULES";
 /// `cargo nextest run` without it finds other cases.
 const RANDOM_CASES: (&str, &str) = ("PROPTEST_RNG_SEED", "20260728");
 
-/// For how many seconds each property of `tests/fuzz.rs` runs.
-const FUZZ_SECONDS: (&str, &str) = ("FUZZ_SECONDS", "60");
+/// For how many seconds each property of `tests/fuzz.rs` runs, unless the environment says more.
+const FUZZ_SECONDS: (&str, &str) = ("FUZZ_SECONDS", "15");
 
-/// Sets up, then runs unit and integration tests, doc tests and the conformance suite; with filters only the unit and
+/// Sets up, then runs unit and integration tests, doc tests, the program beside rmcp and the conformance suite; with filters only the unit and
 /// integration tests whose names contain one of them.
 ///
 /// Benches are only compiled, by `lint`: nextest would run each as a test.
@@ -69,7 +71,8 @@ pub(crate) fn test(filters: &[String]) -> Result<()> {
             cargo::with_usual_limit(&plain)
         };
         let places = [(PYTHON, &python), (NODE_MODULES, &node)];
-        process::run(tests.args(filters).envs(places).envs([RANDOM_CASES, FUZZ_SECONDS]))
+        let fuzz = std::env::var_os(FUZZ_SECONDS.0).unwrap_or(FUZZ_SECONDS.1.into());
+        process::run(tests.args(filters).envs(places).envs([RANDOM_CASES]).env(FUZZ_SECONDS.0, fuzz))
     })?;
     if !filters.is_empty() {
         return Ok(());
@@ -77,6 +80,11 @@ pub(crate) fn test(filters: &[String]) -> Result<()> {
     steps.step("doc tests", || {
         let mut tests = cargo::command(&["test", "--locked", "--doc", "--workspace"]);
         process::run(tests.env(PYTHON, &python))
+    })?;
+    // No rmcp may stand in the way of the one that a program chooses.
+    steps.step("beside rmcp", || {
+        let manifest = "crates/rejoinder/tests/beside_rmcp/Cargo.toml";
+        process::run(&mut cargo::command(&["run", "--manifest-path", manifest, "--target-dir", "target/beside_rmcp"]))
     })?;
     steps.step("conformance", || conformance::run(&conformance::Options::default()))?;
     steps.summary();

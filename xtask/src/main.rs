@@ -4,7 +4,10 @@ mod bench;
 mod cargo;
 mod ci;
 mod conformance;
+mod lines;
+mod package;
 mod process;
+mod public_types;
 mod tools;
 
 use std::collections::VecDeque;
@@ -17,16 +20,22 @@ cargo xtask COMMAND
 
   test [FILTER]..            set everything up and run every test, the conformance suite included;
                              with filters only the tests whose names contain one of them
-  lint                       formatting, clippy and rustdoc, warnings are errors
-  ci                         lint, then test
+  lint                       formatting, clippy, rustdoc and public types; warnings are errors
+  public-types               the crates whose types are in our public signatures, of which only some are allowed
+  package                    every public crate as it would be published, built from its package
+  ci                         lint, test, then package
   python                     make the Python environment the tests compare with; prints its interpreter
   conformance [--out DIR]    the official MCP suite against our fixture server
   bench [--quick] [--build]  side-by-side bench of load and of building, or of building only;
                              writes bench/RESULTS.md unless --quick
+  lines                      lines of code by crate and room, without comments, blank lines and unit tests
   help                       this page
 ";
 
 fn main() -> ExitCode {
+    if let Some(code) = public_types::as_rustdoc() {
+        return code;
+    }
     match run(Words::from_args()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -52,7 +61,8 @@ fn run(mut words: Words) -> Result<()> {
         Some("ci") => {
             words.end()?;
             ci::lint()?;
-            ci::test(&[])
+            ci::test(&[])?;
+            package::run()
         }
         Some("python") => {
             words.end()?;
@@ -61,6 +71,18 @@ fn run(mut words: Words) -> Result<()> {
         }
         Some("conformance") => conformance::run(&conformance::Options::parse(words)?),
         Some("bench") => bench::run(&bench::Options::parse(words)?),
+        Some("public-types") => {
+            words.end()?;
+            public_types::check()
+        }
+        Some("package") => {
+            words.end()?;
+            package::run()
+        }
+        Some("lines") => {
+            words.end()?;
+            lines::run()
+        }
         Some("help") => {
             print!("{HELP}");
             Ok(())

@@ -46,6 +46,8 @@ enum Shape {
 struct Project {
     kit: Kit,
     shape: Shape,
+    /// CPU seconds of `cargo build` where nothing is built yet, without the files that only a next build needs.
+    clean: Option<f64>,
     /// CPU seconds of `cargo check` after a change, one for each round.
     check: Vec<f64>,
     /// The same for `cargo build --release`.
@@ -81,6 +83,7 @@ impl Building {
         }
         for project in &mut projects {
             project.weigh(&folder)?;
+            project.build_clean(&folder)?;
         }
         Ok(Self(projects))
     }
@@ -91,7 +94,8 @@ impl Building {
             "{HEADING}\n\
              The same server written with both crates, as each documents it: every tool has three arguments, and the \
              program serves stdio and HTTP. Default profiles. CPU seconds are user and system time of cargo and the \
-             compiler after one line of the server has changed; medians. The server for stdio only has one tool, and \
+             compiler after one line of the server has changed; medians. The clean debug build is what a new user pays, once: \
+             of all crates, with `CARGO_INCREMENTAL=0`, because cargo compiles crates of a registry so. The server for stdio only has one tool, and \
              its crate without the features that it does not use.\n\n"
         );
         let mut row = |title: &str, cell: &dyn Fn(&Project) -> Option<String>| -> Result<()> {
@@ -104,6 +108,7 @@ impl Building {
         let megabytes = |bytes: u64| Some(format!("{:.1}", bytes as f64 / 1e6));
         row("", &|one| Some(one.title()))?;
         row("---", &|_| Some("---".to_owned()))?;
+        row("clean `cargo build`, CPU s", &|one| one.clean.map(|time| format!("{time:.1}")))?;
         row("`cargo check`, CPU s", &|one| seconds(&one.check))?;
         row("`cargo build --release`, CPU s", &|one| seconds(&one.release))?;
         row("release binary, stripped, MB", &|one| megabytes(one.stripped))?;
@@ -120,7 +125,7 @@ pub(super) fn replace_section(page: &str, section: &str) -> String {
 
 impl Project {
     fn new(kit: Kit, shape: Shape) -> Self {
-        Self { kit, shape, check: Vec::new(), release: Vec::new(), stripped: 0, crates: 0 }
+        Self { kit, shape, clean: None, check: Vec::new(), release: Vec::new(), stripped: 0, crates: 0 }
     }
 
     /// What the report calls it.
@@ -145,10 +150,20 @@ impl Project {
 
     /// Runs cargo on it and returns the CPU seconds that took.
     fn build(&self, folder: &Path, verb: &str, flags: &[&str]) -> Result<f64> {
-        let mut command = self.cargo(folder, &[verb, "--quiet"]);
-        let before = children_cpu_seconds()?;
-        process::run(command.args(flags))?;
-        Ok(children_cpu_seconds()? - before)
+        cpu_seconds(self.cargo(folder, &[verb, "--quiet"]).args(flags))
+    }
+
+    /// Builds it and everything that it depends on.
+    fn build_clean(&mut self, folder: &Path) -> Result<()> {
+        let target = folder.join("clean");
+        if target.exists() {
+            std::fs::remove_dir_all(&target).with_context(|| format!("removing {}", target.display()))?;
+        }
+        let mut command = self.cargo(folder, &["build", "--quiet"]);
+        let clean = cpu_seconds(command.env("CARGO_TARGET_DIR", &target).env("CARGO_INCREMENTAL", "0"))?;
+        println!("building {:<24} clean {clean:.1} s", self.name());
+        self.clean = Some(clean);
+        Ok(())
     }
 
     /// Measures what does not depend on time.
@@ -323,6 +338,13 @@ const RMCP_MAIN_HTTP: &str = r#"
         return Ok(axum::serve(listener, axum::Router::new().nest_service("/mcp", service)).await?);
     }"#;
 
+/// Runs a command and returns the CPU seconds that took.
+fn cpu_seconds(command: &mut Command) -> Result<f64> {
+    let before = children_cpu_seconds()?;
+    process::run(command)?;
+    Ok(children_cpu_seconds()? - before)
+}
+
 /// User and system time of all processes that this one has started and waited for.
 fn children_cpu_seconds() -> Result<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").context("processor time is measured on Linux only")?;
@@ -366,15 +388,18 @@ mod tests {
     fn rows_have_a_cell_for_each_project() {
         let mut project = Project::new(Kit::Rmcp, Shape::Tools(100));
         (project.check, project.release) = (vec![1.0, 3.0, 2.0], vec![4.0]);
-        (project.stripped, project.crates) = (12_340_000, 70);
+        (project.clean, project.stripped, project.crates) = (Some(61.24), 12_340_000, 70);
         let page = Building(vec![project]).section().unwrap();
-        for row in
-            ["|  | rmcp, 100 tools |", "| `cargo check`, CPU s | 2.00 |", "| release binary, stripped, MB | 12.3 |"]
-        {
+        for row in [
+            "|  | rmcp, 100 tools |",
+            "| clean `cargo build`, CPU s | 61.2 |",
+            "| `cargo check`, CPU s | 2.00 |",
+            "| release binary, stripped, MB | 12.3 |",
+        ] {
             assert!(page.contains(row), "{page}");
         }
         let error = Building(vec![Project::new(Kit::Rmcp, Shape::StdioOnly)]).section().unwrap_err().to_string();
-        assert_eq!(error, "`cargo check`, CPU s was not measured");
+        assert_eq!(error, "clean `cargo build`, CPU s was not measured");
     }
 
     #[test]
