@@ -35,8 +35,7 @@ pub(super) async fn serve_lines(
 }
 
 /// Serves standard input and output until the client closes its end or the server stops.
-pub(super) async fn serve(engine: &Arc<Engine>) -> io::Result<()> {
-    let (input, output) = pipes::open();
+async fn serve(engine: &Arc<Engine>, (input, output): (pipes::BoxRead, pipes::BoxWrite)) -> io::Result<()> {
     let serving = Arc::clone(engine);
     // Spawned: the thread that waits for the server to end is not one of those that wait for input, and would have
     // to be woken by them for every message.
@@ -48,6 +47,9 @@ pub(super) async fn serve(engine: &Arc<Engine>) -> io::Result<()> {
 
 impl Server {
     /// Serves one client on standard input and output until it disconnects, or until SIGINT or SIGTERM.
+    ///
+    /// From now on standard output belongs to the protocol. On Unix, what the process prints (`println!`) goes to standard
+    /// error; on other systems it breaks the connection.
     ///
     /// Await the future to its end: if it is dropped, what [`on_stop`](crate::Server::on_stop) was given does not run.
     ///
@@ -62,6 +64,9 @@ impl Server {
 impl BuiltServer {
     /// Serves one client on standard input and output until it disconnects, or until SIGINT or SIGTERM.
     ///
+    /// From now on standard output belongs to the protocol. On Unix, what the process prints (`println!`) goes to standard
+    /// error; on other systems it breaks the connection.
+    ///
     /// Await the future to its end: if it is dropped, what [`on_stop`](crate::Server::on_stop) was given does not run.
     ///
     /// # Errors
@@ -70,7 +75,9 @@ impl BuiltServer {
     pub fn serve_stdio(self) -> BoxFuture<'static, Result<(), Error>> {
         Box::pin(async move {
             on_signal(&self.0);
-            serve_started(&self.0, async { Ok(serve(&self.0).await?) }).await
+            // Before the author's functions run, which may print.
+            let pipes = pipes::open();
+            serve_started(&self.0, async { Ok(serve(&self.0, pipes).await?) }).await
         })
     }
 

@@ -2,7 +2,11 @@
 
 use std::io::{self, Read};
 #[cfg(unix)]
-use std::{fs::File, os::fd::AsFd};
+use std::{
+    fs::File,
+    os::fd::{AsFd, OwnedFd},
+    sync::OnceLock,
+};
 
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 #[cfg(unix)]
@@ -19,11 +23,27 @@ pub(super) fn open() -> (BoxRead, BoxWrite) {
     #[cfg(unix)]
     let (input, output) = (
         polled(io::stdin(), pipe::Receiver::from_file).map(|input| Box::new(input) as BoxRead),
-        polled(io::stdout(), pipe::Sender::from_file).map(|output| Box::new(output) as BoxWrite),
+        take_stdout().and_then(|stdout| match polled(stdout, pipe::Sender::from_file) {
+            Some(output) => Some(Box::new(output) as BoxWrite),
+            None => Some(Box::new(tokio::fs::File::from_std(stdout.try_clone().ok()?.into()))),
+        }),
     );
     #[cfg(not(unix))]
     let (input, output) = (None, None);
     (input.unwrap_or_else(read_in_thread), output.unwrap_or_else(|| Box::new(tokio::io::stdout())))
+}
+
+/// Takes standard output for the protocol: what anything else in this process or its children prints goes to standard error
+/// from now on. It stays so when serving ends, because the client reads until the process ends.
+#[cfg(unix)]
+fn take_stdout() -> Option<&'static OwnedFd> {
+    static STDOUT: OnceLock<Option<OwnedFd>> = OnceLock::new();
+    let take = || {
+        let stdout = io::stdout().as_fd().try_clone_to_owned().ok()?;
+        rustix::stdio::dup2_stdout(io::stderr()).ok()?;
+        Some(stdout)
+    };
+    STDOUT.get_or_init(take).as_ref()
 }
 
 /// A socket, which is what a client that runs on Node.js gives its children, or a pipe.

@@ -9,6 +9,8 @@ mod older;
 #[cfg(all(feature = "ws", feature = "sse"))]
 mod peers;
 mod pipe;
+#[cfg(all(unix, feature = "stdio"))]
+mod printing;
 #[cfg(all(unix, feature = "cli", feature = "ws", feature = "sse"))]
 mod signals;
 #[cfg(all(feature = "ws", feature = "sse"))]
