@@ -210,6 +210,28 @@ async fn failures_are_logged_with_the_call_and_the_others_run() {
     assert_eq!(lines.matches("a background task panicked target=\"broken\" request=\"").count(), 2, "{lines}");
 }
 
+#[tool]
+async fn tells_late(background: BackgroundTasks, ctx: Context) -> Result<(), CallError> {
+    background.add(async move {
+        for text in ["dropped", "dropped, too"] {
+            ctx.info(text).await;
+        }
+    })?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_message_after_the_end_of_its_call_is_logged_once() {
+    let (logged, _guard) = Logged::here();
+    let (client, _) = client(Server::new("late", "1.0.0").tools(tools![tells_late]));
+    // It does not want log messages.
+    client.call_tool("tells_late", json!({})).await.unwrap().background.finished().await;
+    assert_eq!(logged.text(), "");
+    let client = client.era(Era::Session);
+    client.call_tool("tells_late", json!({})).await.unwrap().background.finished().await;
+    assert_eq!(logged.text().matches("after its call had ended, so it was dropped: await").count(), 1);
+}
+
 /// What a test does with a task.
 #[derive(Default)]
 struct Kept {
