@@ -12,7 +12,7 @@ pub use crate::{
     },
     inject::{AnyType, FromHeader, ItemParameter, Probe, source},
     item::{Callee, Function, ItemDetails, ListedAs, blocking},
-    reply::Output,
+    reply::FunctionOutput,
 };
 pub use serde_json;
 

@@ -168,7 +168,7 @@ impl HiddenType {
                 #callee: ::std::sync::Arc<__rj::Callee<#receiver>>,
                 #arguments: Self::Set,
                 #call: __rejoinder::Call,
-            ) -> __rejoinder::BoxFuture<'static, ::std::result::Result<__rj::Output, __rj::Halt>> {
+            ) -> __rejoinder::BoxFuture<'static, ::std::result::Result<__rj::FunctionOutput, __rj::Halt>> {
                 #body
             }
         }

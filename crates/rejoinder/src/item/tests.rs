@@ -8,7 +8,7 @@ use std::sync::{
 use crate::{
     argument::{SentArguments, UnknownArguments},
     call::Dependencies,
-    reply::Output,
+    reply::{FunctionOutput, Output},
     request::RequestInfo,
 };
 use rejoinder::{Call, FromCall, Tool, prelude::*};
@@ -97,7 +97,7 @@ async fn call_in(tool: &Tool, arguments: Value, call: Call) -> Value {
         Err(bad) => return Value::String(bad.to_string()),
     };
     match run.await {
-        Ok(Output::Tool(reply)) => {
+        Ok(FunctionOutput::Done(Output::Tool(reply))) => {
             reply.structured_content.unwrap_or_else(|| json!(reply.content[0].as_text().map(|t| &t.text)))
         }
         Ok(other) => panic!("not a tool's result: {other:?}"),
@@ -244,7 +244,7 @@ async fn a_group_shares_its_receiver() {
     let sent = SentArguments::from_texts([("id", "7")]);
     let run = item.function.read(&sent, UnknownArguments::Refused, &Call::detached()).expect("a number");
     let body = run.await.expect("an item");
-    let Output::Resource(body) = body else { panic!("not a resource: {body:?}") };
+    let FunctionOutput::Done(Output::Resource(body)) = body else { panic!("not a resource: {body:?}") };
     let contents = body.into_contents("shop://items/7", item.details().mime_type);
     assert_eq!(json!(contents), json!([{ "uri": "shop://items/7", "mimeType": "text/plain", "text": "item 7 of 3" }]));
 }
@@ -258,7 +258,7 @@ async fn prompts_and_resources_read_texts() {
     let texts = SentArguments::from_texts([("item", "42"), ("times", "3"), ("size", "large")]);
     let run = pitch.function.read(&texts, UnknownArguments::Refused, &Call::detached()).expect("texts");
     let reply = run.await.expect("a pitch");
-    let Output::Prompt(reply) = reply else { panic!("not a prompt: {reply:?}") };
+    let FunctionOutput::Done(Output::Prompt(reply)) = reply else { panic!("not a prompt: {reply:?}") };
     assert_eq!(json!(reply.messages[0].content)["text"], "42 3 Some(Large)");
 
     let bad = pitch

@@ -2,10 +2,9 @@ use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
 
 use crate::model::{self, JsonObject, ToolAnnotations};
 
-use super::function::{Function, ItemDetails, ItemFunction, read_guarded};
+use super::function::{Function, ItemDetails, ItemFunction, Read, read_guarded};
 use crate::{
-    argument::{ArgumentErrors, InputSchema, SchemaCheck},
-    call::Call,
+    argument::{InputSchema, SchemaCheck},
     graph::{Resolver, Resolvers},
     inject::Context,
     reply::{FunctionRun, IntoToolResult},
@@ -71,8 +70,9 @@ impl Tool {
             Box::pin(async { run.await.into_output() })
         };
         let (run, resolvers, by_hand) = (Arc::new(run), Resolvers::default(), R::BY_HAND);
-        let dynamic = Some(Dynamic { run, resolvers, by_hand, is_checked: true, check: None });
-        Self { record, tags: Vec::new(), function: ItemFunction::dynamic(), checked: Arc::default(), dynamic }
+        let dynamic = Dynamic { run, resolvers, by_hand, is_checked: true };
+        let function = ItemFunction::dynamic(dynamic.read(None));
+        Self { record, tags: Vec::new(), function, checked: Arc::default(), dynamic: Some(dynamic) }
     }
 
     /// Adds a resolver, named as in `#[resolve(..)]`, to a tool that is made at run time.
@@ -146,11 +146,8 @@ impl Tool {
             problems.extend(compiled.problems().iter().map(|problem| format!("{problem}; {remedy}")));
             check = Some(Arc::new(compiled));
         }
-        match (self.dynamic.clone(), check) {
-            (Some(dynamic), check) => {
-                let dynamic = Dynamic { check, ..dynamic };
-                self.function.read = Arc::new(move |sent, _, call| dynamic.read(sent.to_object()?, call.clone()));
-            }
+        match (&self.dynamic, check) {
+            (Some(dynamic), check) => self.function.read = dynamic.read(check),
             (None, Some(check)) => self.function.check_first(check),
             (None, None) => {}
         }
@@ -269,25 +266,28 @@ struct Dynamic {
     /// Whether its function makes its rounds by hand.
     by_hand: bool,
     is_checked: bool,
-    /// Its schema, if there is anything to check.
-    check: Option<Arc<SchemaCheck>>,
 }
 
 impl Dynamic {
-    fn read(&self, mut arguments: JsonObject, call: Call) -> Result<FunctionRun, ArgumentErrors> {
-        if let Some(check) = &self.check {
-            arguments = check.check(arguments)?;
-        }
-        let named = match read_guarded(|| self.resolvers.read(&arguments)) {
-            Ok(named) => named?,
-            Err(panicked) => return Ok(panicked),
-        };
+    /// Reads arguments, after they are checked against its schema if there is anything to check.
+    fn read(&self, check: Option<Arc<SchemaCheck>>) -> Arc<Read> {
         let Self { run, resolvers, .. } = self.clone();
-        Ok(Box::pin(async move {
-            let resolved = resolvers.resolve(&call, &named).await?;
-            call.enter()?;
-            run(arguments, Context::with_resolved(call, resolved)).await
-        }))
+        Arc::new(move |sent, _, call| {
+            let mut arguments = sent.to_object()?;
+            if let Some(check) = &check {
+                arguments = check.check(arguments)?;
+            }
+            let named = match read_guarded(|| resolvers.read(&arguments)) {
+                Ok(named) => named?,
+                Err(panicked) => return Ok(panicked),
+            };
+            let (run, resolvers, call) = (Arc::clone(&run), resolvers.clone(), call.clone());
+            Ok(Box::pin(async move {
+                let resolved = resolvers.resolve(&call, &named).await?;
+                call.enter()?;
+                run(arguments, Context::with_resolved(call, resolved)).await
+            }))
+        })
     }
 }
 

@@ -157,7 +157,6 @@ impl Writer {
                 let has_server = self.add_server(result.meta.as_mut());
                 self.serialized(&result, has_server)
             }
-            Output::Stream(_) => unreachable!("a call runs its stream before it is over"),
             Output::Completion(values) => {
                 // The protocol allows a hundred values.
                 let (total, has_more) = (values.len(), values.len() > 100);

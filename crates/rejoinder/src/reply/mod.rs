@@ -26,7 +26,7 @@ pub use by_hand::Reply;
 pub(crate) use content::Structured;
 pub use content::{Audio, Image, Json, Text};
 #[doc(hidden)]
-pub use output::Output;
+pub use output::{FunctionOutput, Output};
 pub(crate) use output::{FunctionRun, OutputStream};
 pub use output_schema::OutputSchema;
 pub use prompt::IntoPromptResult;
@@ -120,7 +120,7 @@ macro_rules! wrappers {
                 self.map_err(IntoCallError::into_call_error)?.$method()
             }
 
-            fn into_output(self) -> Result<Output, Halt> {
+            fn into_output(self) -> Result<FunctionOutput, Halt> {
                 self.map_err(IntoCallError::into_call_error)?.into_output()
             }
 
@@ -134,7 +134,7 @@ macro_rules! wrappers {
                 self.only_result()?.$method()
             }
 
-            fn into_output(self) -> Result<Output, Halt> {
+            fn into_output(self) -> Result<FunctionOutput, Halt> {
                 self.0?.into_output()
             }
 

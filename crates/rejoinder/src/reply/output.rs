@@ -19,8 +19,6 @@ pub enum Output {
     Resource(ResourceBody),
     /// Values for an argument that is being typed.
     Completion(Vec<String>),
-    /// What a tool sends before its result. The running call runs it as a part of the function.
-    Stream(OutputStream),
 }
 
 impl Output {
@@ -28,6 +26,15 @@ impl Output {
     pub(crate) fn is_error(&self) -> bool {
         matches!(self, Self::Tool(result) if result.is_error == Some(true))
     }
+}
+
+/// What a function returned.
+#[derive(Debug)]
+pub enum FunctionOutput {
+    /// The result of the call.
+    Done(Output),
+    /// What a tool sends before its result. The running call runs it as a part of the function.
+    Stream(OutputStream),
 }
 
 /// A stream of a tool, which gives the output in the end.
@@ -40,4 +47,4 @@ impl fmt::Debug for OutputStream {
 }
 
 /// A function whose arguments have been read. It runs when it is polled.
-pub(crate) type FunctionRun = BoxFuture<'static, Result<Output, Halt>>;
+pub(crate) type FunctionRun = BoxFuture<'static, Result<FunctionOutput, Halt>>;

@@ -1,6 +1,6 @@
 use crate::model::{ContentBlock, GetPromptResult, PromptMessage, Role};
 
-use super::Output;
+use super::{FunctionOutput, Output};
 use crate::{call::Halt, error::CallError};
 
 /// What a prompt may return: text or content as one message of the user, messages, or the whole result.
@@ -21,11 +21,11 @@ pub trait IntoPromptResult {
 
     /// How the call ends: with the result, or in another round.
     #[doc(hidden)]
-    fn into_output(self) -> Result<Output, Halt>
+    fn into_output(self) -> Result<FunctionOutput, Halt>
     where
         Self: Sized,
     {
-        Ok(Output::Prompt(Box::new(self.into_prompt_result()?)))
+        Ok(FunctionOutput::Done(Output::Prompt(Box::new(self.into_prompt_result()?))))
     }
 
     /// Whether it makes rounds by hand, as [`Reply`](super::Reply) does.

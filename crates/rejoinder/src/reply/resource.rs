@@ -1,7 +1,7 @@
 use crate::model::ResourceContents;
 use base64::{Engine, engine::general_purpose::STANDARD};
 
-use super::{Json, Output, Structured};
+use super::{FunctionOutput, Json, Output, Structured};
 use crate::{call::Halt, error::CallError};
 
 /// What a resource holds, without its URI.
@@ -53,11 +53,11 @@ pub trait IntoResourceContents {
 
     /// How the call ends: with the result, or in another round.
     #[doc(hidden)]
-    fn into_output(self) -> Result<Output, Halt>
+    fn into_output(self) -> Result<FunctionOutput, Halt>
     where
         Self: Sized,
     {
-        Ok(Output::Resource(self.into_resource_contents()?))
+        Ok(FunctionOutput::Done(Output::Resource(self.into_resource_contents()?)))
     }
 
     /// Whether it makes rounds by hand, as [`Reply`](super::Reply) does.

@@ -10,7 +10,8 @@ use crate::model::{CallToolResult, ContentBlock};
 use futures_util::{Stream, StreamExt, TryStreamExt};
 
 use super::{
-    IntoCallError, IntoToolResult, Json, Output, OutputSchema, OutputStream, Structured, Text, finite::to_finite_value,
+    FunctionOutput, IntoCallError, IntoToolResult, Json, OutputSchema, OutputStream, Structured, Text,
+    finite::to_finite_value,
 };
 use crate::{
     auth::{Budget, Held},
@@ -150,7 +151,7 @@ impl<T, R> ToolStream<T, R> {
 
 impl<T: StreamItem, R: IntoToolResult> ToolStream<T, R> {
     /// Sends each item, and makes the result.
-    async fn run(mut self, call: Call) -> Result<Output, Halt> {
+    async fn run(mut self, call: Call) -> Result<FunctionOutput, Halt> {
         let has_listener = call.request().progress_token.is_some();
         let (mut sent, total) = (0.0, self.total.map(|total| total as f64));
         while let Some(item) = self.items.next().await {
@@ -175,8 +176,8 @@ impl<T: StreamItem, R: IntoToolResult + 'static> IntoToolResult for ToolStream<T
         Err(CallError::internal("a `ToolStream` runs in a call: return it from a tool"))
     }
 
-    fn into_output(self) -> Result<Output, Halt> {
-        Ok(Output::Stream(OutputStream(Box::new(|call| Box::pin(self.run(call))))))
+    fn into_output(self) -> Result<FunctionOutput, Halt> {
+        Ok(FunctionOutput::Stream(OutputStream(Box::new(|call| Box::pin(self.run(call))))))
     }
 
     fn output_schema() -> Option<OutputSchema> {
@@ -202,7 +203,7 @@ impl<T, R> fmt::Debug for ToolStream<T, R> {
 }
 
 /// Adds an item and its message to the result of a stream. Without an item it returns the result.
-type Fold<T> = Box<dyn FnMut(Option<(T, &str, &Call)>) -> Option<Result<Output, Halt>> + Send>;
+type Fold<T> = Box<dyn FnMut(Option<(T, &str, &Call)>) -> Option<Result<FunctionOutput, Halt>> + Send>;
 
 fn folding<T, R: IntoToolResult + Send + 'static>(
     first: R,

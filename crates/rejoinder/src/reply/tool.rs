@@ -3,7 +3,7 @@ use std::borrow::Cow;
 use crate::model::{CallToolResult, ContentBlock, EmbeddedResource, Resource};
 use serde_json::Value;
 
-use super::{Audio, Image, Output, OutputSchema, finite::to_finite_value};
+use super::{Audio, FunctionOutput, Image, Output, OutputSchema, finite::to_finite_value};
 use crate::{call::Halt, error::CallError};
 
 /// What a tool may return.
@@ -28,11 +28,11 @@ pub trait IntoToolResult {
 
     /// How the call ends: with the result, or in another round.
     #[doc(hidden)]
-    fn into_output(self) -> Result<Output, Halt>
+    fn into_output(self) -> Result<FunctionOutput, Halt>
     where
         Self: Sized,
     {
-        Ok(Output::Tool(Box::new(self.into_tool_result()?)))
+        Ok(FunctionOutput::Done(Output::Tool(Box::new(self.into_tool_result()?))))
     }
 
     /// The schema of `structuredContent`, if there is any.

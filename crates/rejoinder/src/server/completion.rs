@@ -3,7 +3,10 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{Refusal, Running, TargetKind, door::check_scopes, engine::Engine, registry::Candidate};
-use crate::{call::CompletionRequest, reply::Output};
+use crate::{
+    call::CompletionRequest,
+    reply::{FunctionOutput, Output},
+};
 
 /// The argument that a client wants values for.
 #[derive(Debug, Clone)]
@@ -38,14 +41,14 @@ impl Engine {
         let completion_request = CompletionRequest { value, arguments, call: running.call().clone() };
         let receiver = Arc::clone(&entry.item.function().receiver);
         let propose = async move {
-            Ok(Output::Completion(match argument.complete {
+            Ok(FunctionOutput::Done(Output::Completion(match argument.complete {
                 Some(complete) => (complete.run)(receiver, argument.name, completion_request).await?,
                 None => {
                     let mut choices = argument.choices;
                     choices.retain(|choice| choice.starts_with(&completion_request.value));
                     choices
                 }
-            }))
+            })))
         };
         running.run_future(Box::pin(propose), self.settings.options.timeout);
         Ok(())

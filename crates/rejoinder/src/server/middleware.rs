@@ -397,7 +397,7 @@ fn checked(ended: OperationEnd, method: &str, kind: Option<TargetKind>) -> Opera
         Output::Tool(_) => Some(TargetKind::Tool),
         Output::Prompt(_) => Some(TargetKind::Prompt),
         Output::Resource(_) => Some(TargetKind::Resource),
-        Output::Completion(_) | Output::Stream(_) => None,
+        Output::Completion(_) => None,
     };
     if answered.is_some() && answered == kind {
         return ended;

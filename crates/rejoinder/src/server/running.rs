@@ -22,7 +22,7 @@ use crate::{
     auth::Held,
     call::{AfterReply, Call, CallEnd, Halt, InputResponses, Parked, RunningTeardown},
     error::{CallError, Failed, Panicked},
-    reply::{Output, OutputStream},
+    reply::{FunctionOutput, FunctionRun, Output, OutputStream},
 };
 
 /// A function that is being called. Dropping it cancels the call.
@@ -45,7 +45,7 @@ enum RunStage {
     /// The state is marked as used before the arguments are read.
     Spending(Spending),
     /// The function runs.
-    Function(BoxFuture<'static, Result<Output, Halt>>),
+    Function(FunctionRun),
     /// It returned with a question open, while steps that it spawned are being taken.
     Steps,
     /// It waits for answers over the session, and then runs again.
@@ -119,7 +119,7 @@ impl Running {
     }
 
     /// Runs a future instead of a tool, prompt or resource.
-    pub(super) fn run_future(&mut self, future: BoxFuture<'static, Result<Output, Halt>>, timeout: Option<Duration>) {
+    pub(super) fn run_future(&mut self, future: FunctionRun, timeout: Option<Duration>) {
         (self.stage, self.clock) = (RunStage::Function(future), RoundClock::start(timeout, None));
     }
 
@@ -206,13 +206,14 @@ impl Running {
                             Ok(()) => self.wait_for_steps(),
                             Err(error) => self.end(Ok(Err(error.into()))),
                         },
-                        Ok(Poll::Ready(Ok(Output::Stream(OutputStream(run))))) => {
+                        Ok(Poll::Ready(Ok(FunctionOutput::Stream(OutputStream(run))))) => {
                             let stage = RunStage::Function(run(self.call.clone()));
                             if let Err(panicked) = self.replace(stage) {
                                 self.end(Err(panicked));
                             }
                         }
-                        Ok(Poll::Ready(ended)) => self.end(Ok(ended)),
+                        Ok(Poll::Ready(Ok(FunctionOutput::Done(output)))) => self.end(Ok(Ok(output))),
+                        Ok(Poll::Ready(Err(halt))) => self.end(Ok(Err(halt))),
                         Ok(Poll::Pending) => match self.call.end_halted() {
                             Some(halt) => self.end(Ok(Err(halt))),
                             None => ready!(self.poll_timeout(cx)),
