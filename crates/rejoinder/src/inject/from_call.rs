@@ -76,6 +76,8 @@ pub struct Need {
     pub name: &'static str,
     /// An `Arc` of it, which is another type, and often provided by mistake.
     pub shared: TypeId,
+    /// Whether it is a `State`, which nothing provides.
+    pub is_state: bool,
     /// The resolver or pipe whose parameter it is, if it is not the item's own: the word, and its name.
     pub of: Option<(&'static str, &'static str)>,
 }
@@ -84,6 +86,6 @@ impl Need {
     /// The need for a provided `T`.
     pub fn of<T: ?Sized + 'static>() -> Self {
         let (id, shared) = (TypeId::of::<T>(), TypeId::of::<Arc<T>>());
-        Self { id, name: std::any::type_name::<T>(), shared, of: None }
+        Self { id, name: std::any::type_name::<T>(), shared, is_state: false, of: None }
     }
 }

@@ -4,7 +4,7 @@ use std::{
     thread::{self, ThreadId},
 };
 
-use super::FromCall;
+use super::{FromCall, Need};
 use crate::{
     call::Call,
     error::{CallError, lock},
@@ -163,5 +163,10 @@ impl<T: Default + Send + 'static> CallState for T {}
 impl<T: CallState> FromCall for State<T> {
     async fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
         Ok(Self(call.shared::<StateCell<T>, _>()))
+    }
+
+    /// Nothing provides it: a server in which one function alone takes it warns about it.
+    fn need() -> Option<Need> {
+        Some(Need { is_state: true, ..Need::of::<T>() })
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{any::TypeId, collections::HashSet, fmt, sync::Arc};
 
+use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 use super::{
@@ -152,6 +153,7 @@ impl<'a> WiringCheck<'a> {
     pub(super) fn finish(mut self) -> Result<(Registry, Vec<BuildProblem>), BuildError> {
         self.problems.extend(hidden(&self.registry));
         self.warnings.extend(forgotten(&self.registry));
+        self.warnings.extend(unshared_states(&self.registry));
         self.registry.index();
         if self.problems.is_empty() { Ok((self.registry, self.warnings)) } else { Err(BuildError(self.problems)) }
     }
@@ -163,7 +165,7 @@ impl<'a> WiringCheck<'a> {
         let scope = item.function().scopes.first().map(|scope| format!("the scope `{scope}`"));
         let mut needs_caller = scope.filter(|_| !self.options.can_identify());
         for (parameter, need) in item.function().needs() {
-            if self.dependencies.contains(need.id) {
+            if need.is_state || self.dependencies.contains(need.id) {
                 continue;
             }
             let owner = need.of.map(|(word, name)| format!(" of {word} `{name}`")).unwrap_or_default();
@@ -268,6 +270,27 @@ fn forgotten(registry: &Registry) -> Vec<BuildProblem> {
         }
     }
     problems
+}
+
+/// The states that one function alone takes. It shares them with nobody, so it may mean a value that lasts longer than a call.
+fn unshared_states(registry: &Registry) -> Vec<BuildProblem> {
+    let mut states: IndexMap<TypeId, Vec<(String, &str, &str)>> = IndexMap::new();
+    for item in registry.items() {
+        for (parameter, need) in item.function().needs().into_iter().filter(|(_, need)| need.is_state) {
+            let function = need.of.map_or_else(|| subject(item), |(word, name)| format!("{word} `{name}`"));
+            states.entry(need.id).or_default().push((function, parameter, need.name));
+        }
+    }
+    let problem = |takers: Vec<(String, &str, &str)>| {
+        let (function, parameter, name) = takers.first()?;
+        let message = format!(
+            "no other function takes the state of parameter `{parameter}`, a `{name}`, and it is a new one in each call: for a \
+             value that lasts, provide it and take a `Dep`, or take a `SessionState`; otherwise use a variable"
+        );
+        let is_shared = takers.iter().any(|(other, ..)| other != function);
+        (!is_shared).then(|| BuildProblem { subject: function.clone(), message })
+    };
+    states.into_values().filter_map(problem).collect()
 }
 
 /// Whether the APIs of OpenAI, Anthropic and Google accept a name that may have these signs beside letters and digits.

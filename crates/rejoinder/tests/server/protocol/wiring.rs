@@ -584,3 +584,39 @@ fn an_argument_with_the_name_of_a_resolver_is_a_warning() {
           `#[resolve(approved)]` before the parameter, or rename it"]
     );
 }
+
+/// A counter that never gets past one.
+#[test]
+fn a_state_that_is_shared_with_nobody_is_a_warning() {
+    #[resolver]
+    fn noted(notes: State<Vec<String>>) {
+        notes.with(|notes| notes.push("noted".to_owned()));
+    }
+
+    /// Count the calls.
+    #[tool]
+    fn count(counter: State<u32>, #[resolve(noted)] _noted: &(), notes: State<Vec<String>>) -> u32 {
+        assert_eq!(notes.get().len(), 1);
+        counter.with(|counter| {
+            *counter += 1;
+            *counter
+        })
+    }
+
+    /// Notes only.
+    #[tool]
+    fn note(#[resolve(noted)] _noted: &()) {}
+
+    let warnings = Server::new("counter", "1.0.0").tools(tools![count, note]).check().unwrap();
+    let warnings: Vec<String> = warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        warnings,
+        [
+            "tool `count`: no other function takes the state of parameter `counter`, a `u32`, and it is a new one in each call: \
+          for a value that lasts, provide it and take a `Dep`, or take a `SessionState`; otherwise use a variable"
+        ]
+    );
+    // The resolver of two tools is one function.
+    let warnings = Server::new("notes", "1.0.0").tools(tools![note]).nest("more", tools![note]).check().unwrap();
+    assert!(warnings[0].to_string().starts_with("resolver `noted`: no other function takes the state"), "{warnings:?}");
+}
