@@ -60,7 +60,7 @@ impl RpcReply {
         match self.body {
             ReplyBody::Whole(whole) => ReplyBody::Whole(AfterReply::hold(self.after, whole)),
             ReplyBody::List(mut pieces) => {
-                pieces[2] = AfterReply::hold(self.after, mem::take(&mut pieces[2]));
+                pieces[1] = AfterReply::hold(self.after, mem::take(&mut pieces[1]));
                 ReplyBody::List(pieces)
             }
         }
@@ -96,11 +96,11 @@ impl StoredReply {
     }
 }
 
-/// A message: one piece, or a list that is kept as bytes between a head and a tail.
+/// A message: one piece, or a list that is kept as bytes after a head.
 #[derive(Debug)]
 pub(crate) enum ReplyBody {
     Whole(Bytes),
-    List(Box<[Bytes; 3]>),
+    List(Box<[Bytes; 2]>),
 }
 
 impl ReplyBody {
@@ -288,16 +288,20 @@ impl Writer {
         {
             return self.result(result);
         }
-        let mut tail = Vec::new();
-        if self.era == Era::Stateless {
-            // The next request may find other gates open.
-            let default = if page.is_gated { CacheHints::CONTENTS } else { CacheHints::LISTS };
-            let hints = self.engine.list_hints().unwrap_or(&default);
-            tail = format!(",\"ttlMs\":{},\"cacheScope\":", hints.ttl_ms).into_bytes();
-            json(&mut tail, if page.is_gated { &CacheScope::Private } else { &hints.scope });
-        }
-        self.end_result(&mut tail, false);
-        let list = [self.result_head(64).into(), page.members, tail.into()];
+        let is_stateless = self.era == Era::Stateless;
+        let ended = page.ended[usize::from(is_stateless)].get_or_init(|| {
+            let mut ended = page.members.to_vec();
+            if is_stateless {
+                // The next request may find other gates open.
+                let default = if page.is_gated { CacheHints::CONTENTS } else { CacheHints::LISTS };
+                let hints = self.engine.list_hints().unwrap_or(&default);
+                ended.extend_from_slice(format!(",\"ttlMs\":{},\"cacheScope\":", hints.ttl_ms).as_bytes());
+                json(&mut ended, if page.is_gated { &CacheScope::Private } else { &hints.scope });
+            }
+            self.end_result(&mut ended, false);
+            ended.into()
+        });
+        let list = [self.result_head(64).into(), ended.clone()];
         RpcReply::new(StatusCode::OK, ReplyBody::List(Box::new(list)))
     }
 

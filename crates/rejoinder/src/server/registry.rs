@@ -3,7 +3,7 @@
 use std::{
     any::TypeId,
     collections::HashMap,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, OnceLock},
 };
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
@@ -187,13 +187,23 @@ pub(crate) struct Page {
     pub(crate) members: Bytes,
     /// Whether gates took part, so that it is for this caller only.
     pub(crate) is_gated: bool,
+    /// The members and what follows them in a reply, for each era that has asked: what is not in one piece with a large page
+    /// is sent in a packet of its own.
+    pub(crate) ended: Arc<[OnceLock<Bytes>; 2]>,
+}
+
+impl Page {
+    /// How much memory it takes at most.
+    fn size(&self) -> usize {
+        (1 + self.ended.len()) * self.members.len()
+    }
 }
 
 /// A list, the verdicts of its gates, and the place of the first item.
 type PageKey = (List, Box<[bool]>, usize);
 
 /// How many bytes of pages are kept.
-const MOST_KEPT: usize = 16 * 1024 * 1024;
+const MOST_KEPT: usize = 32 * 1024 * 1024;
 
 /// One of the four lists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -337,12 +347,12 @@ impl Registry {
         if let (Some(last), Some(_)) = (entries.last(), rest.next()) {
             members += &format!(",\"nextCursor\":\"{}\"", URL_SAFE_NO_PAD.encode(last.item.name()));
         }
-        let page = Page { members: members.into(), is_gated: !gates.is_empty() };
+        let page = Page { members: members.into(), is_gated: !gates.is_empty(), ended: Arc::default() };
         let mut kept = lock(&self.kept);
-        if kept.values().chain([&page]).map(|page| page.members.len()).sum::<usize>() > MOST_KEPT {
+        if kept.values().chain([&page]).map(Page::size).sum::<usize>() > MOST_KEPT {
             kept.clear();
         }
-        if page.members.len() <= MOST_KEPT {
+        if page.size() <= MOST_KEPT {
             kept.insert(key, page.clone());
         }
         Some(page)
