@@ -52,31 +52,26 @@ impl Reference {
     }
 }
 
-/// The values that complete an argument.
-///
-/// ```
-/// use rejoinder_wire::CompletionInfo;
-/// use serde_json::json;
-///
-/// let mut info = CompletionInfo::new(["red", "rose"]);
-/// info.has_more = Some(false);
-/// assert_eq!(json!(info), json!({ "values": ["red", "rose"], "hasMore": false }));
-/// ```
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct CompletionInfo {
-    /// The values, at most a hundred.
-    pub values: Vec<String>,
-    /// How many there are in all.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub total: Option<u64>,
-    /// Whether there are more.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub has_more: Option<bool>,
-    /// Members that are not known here.
-    #[serde(flatten)]
-    pub other: Other,
+object! {
+    /// The values that complete an argument.
+    ///
+    /// ```
+    /// use rejoinder_wire::CompletionInfo;
+    /// use serde_json::json;
+    ///
+    /// let mut info = CompletionInfo::new(["red", "rose"]);
+    /// info.has_more = Some(false);
+    /// assert_eq!(json!(info), json!({ "values": ["red", "rose"], "hasMore": false }));
+    /// ```
+    #[derive(Default)]
+    pub struct CompletionInfo {
+        /// The values, at most a hundred.
+        pub values: Vec<String>,
+        /// How many there are in all.
+        pub total: Option<u64>,
+        /// Whether there are more.
+        pub has_more: Option<bool>,
+    }
 }
 
 impl CompletionInfo {

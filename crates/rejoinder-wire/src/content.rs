@@ -22,55 +22,44 @@ pub enum Role {
     Other(String),
 }
 
-/// For whom something is, and how important it is.
-///
-/// ```
-/// use rejoinder_wire::{Annotations, Role, TextContent};
-///
-/// let mut text = TextContent::new("for the model only");
-/// let mut annotations = Annotations::default();
-/// annotations.audience = Some(vec![Role::Assistant]);
-/// text.annotations = Some(annotations);
-/// ```
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct Annotations {
-    /// For whom it is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub audience: Option<Vec<Role>>,
-    /// From 0 (optional) to 1 (required).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub priority: Option<f64>,
-    /// When it changed, in ISO 8601.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_modified: Option<String>,
-    /// Members that are not known here.
-    #[serde(flatten)]
-    pub other: Other,
+object! {
+    /// For whom something is, and how important it is.
+    ///
+    /// ```
+    /// use rejoinder_wire::{Annotations, Role, TextContent};
+    ///
+    /// let mut text = TextContent::new("for the model only");
+    /// let mut annotations = Annotations::default();
+    /// annotations.audience = Some(vec![Role::Assistant]);
+    /// text.annotations = Some(annotations);
+    /// ```
+    #[derive(Default)]
+    pub struct Annotations {
+        /// For whom it is.
+        pub audience: Option<Vec<Role>>,
+        /// From 0 (optional) to 1 (required).
+        pub priority: Option<f64>,
+        /// When it changed, in ISO 8601.
+        pub last_modified: Option<String>,
+    }
 }
 
-/// A text.
-///
-/// ```
-/// use rejoinder_wire::{ContentBlock, TextContent};
-///
-/// assert_eq!(ContentBlock::text("hi"), ContentBlock::Text(TextContent::new("hi")));
-/// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct TextContent {
-    /// The text.
-    pub text: String,
-    /// What the protocol does not define.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<JsonObject>,
-    /// For whom it is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub annotations: Option<Annotations>,
-    /// Members that are not known here.
-    #[serde(flatten)]
-    pub other: Other,
+object! {
+    /// A text.
+    ///
+    /// ```
+    /// use rejoinder_wire::{ContentBlock, TextContent};
+    ///
+    /// assert_eq!(ContentBlock::text("hi"), ContentBlock::Text(TextContent::new("hi")));
+    /// ```
+    pub struct TextContent {
+        /// The text.
+        pub text: String,
+        /// What the protocol does not define.
+        pub meta: Option<JsonObject>,
+        /// For whom it is.
+        pub annotations: Option<Annotations>,
+    }
 }
 
 impl TextContent {
@@ -80,31 +69,25 @@ impl TextContent {
     }
 }
 
-/// A picture.
-///
-/// ```
-/// use rejoinder_wire::ImageContent;
-///
-/// let dot = ImageContent::new("R0lGODlhAQABAAAAACw=", "image/gif");
-/// assert_eq!(dot.mime_type, "image/gif");
-/// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ImageContent {
-    /// The bytes in base64.
-    pub data: String,
-    /// Their type.
-    pub mime_type: String,
-    /// What the protocol does not define.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<JsonObject>,
-    /// For whom it is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub annotations: Option<Annotations>,
-    /// Members that are not known here.
-    #[serde(flatten)]
-    pub other: Other,
+object! {
+    /// A picture.
+    ///
+    /// ```
+    /// use rejoinder_wire::ImageContent;
+    ///
+    /// let dot = ImageContent::new("R0lGODlhAQABAAAAACw=", "image/gif");
+    /// assert_eq!(dot.mime_type, "image/gif");
+    /// ```
+    pub struct ImageContent {
+        /// The bytes in base64.
+        pub data: String,
+        /// Their type.
+        pub mime_type: String,
+        /// What the protocol does not define.
+        pub meta: Option<JsonObject>,
+        /// For whom it is.
+        pub annotations: Option<Annotations>,
+    }
 }
 
 impl ImageContent {
@@ -115,31 +98,25 @@ impl ImageContent {
     }
 }
 
-/// A sound.
-///
-/// ```
-/// use rejoinder_wire::AudioContent;
-///
-/// let silence = AudioContent::new("UklGRiQAAABXQVZF", "audio/wav");
-/// assert_eq!(silence.mime_type, "audio/wav");
-/// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct AudioContent {
-    /// The bytes in base64.
-    pub data: String,
-    /// Their type.
-    pub mime_type: String,
-    /// What the protocol does not define.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<JsonObject>,
-    /// For whom it is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub annotations: Option<Annotations>,
-    /// Members that are not known here.
-    #[serde(flatten)]
-    pub other: Other,
+object! {
+    /// A sound.
+    ///
+    /// ```
+    /// use rejoinder_wire::AudioContent;
+    ///
+    /// let silence = AudioContent::new("UklGRiQAAABXQVZF", "audio/wav");
+    /// assert_eq!(silence.mime_type, "audio/wav");
+    /// ```
+    pub struct AudioContent {
+        /// The bytes in base64.
+        pub data: String,
+        /// Their type.
+        pub mime_type: String,
+        /// What the protocol does not define.
+        pub meta: Option<JsonObject>,
+        /// For whom it is.
+        pub annotations: Option<Annotations>,
+    }
 }
 
 impl AudioContent {
@@ -150,28 +127,23 @@ impl AudioContent {
     }
 }
 
-/// The contents of a resource, inside a result.
-///
-/// ```
-/// use rejoinder_wire::{EmbeddedResource, ResourceContents};
-///
-/// let note = EmbeddedResource::new(ResourceContents::text("note://1", "buy milk"));
-/// assert_eq!(note.resource.as_text(), Some("buy milk"));
-/// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct EmbeddedResource {
-    /// The contents.
-    pub resource: ResourceContents,
-    /// What the protocol does not define.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<JsonObject>,
-    /// For whom it is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub annotations: Option<Annotations>,
-    /// Members that are not known here.
-    #[serde(flatten)]
-    pub other: Other,
+object! {
+    /// The contents of a resource, inside a result.
+    ///
+    /// ```
+    /// use rejoinder_wire::{EmbeddedResource, ResourceContents};
+    ///
+    /// let note = EmbeddedResource::new(ResourceContents::text("note://1", "buy milk"));
+    /// assert_eq!(note.resource.as_text(), Some("buy milk"));
+    /// ```
+    pub struct EmbeddedResource {
+        /// The contents.
+        pub resource: ResourceContents,
+        /// What the protocol does not define.
+        pub meta: Option<JsonObject>,
+        /// For whom it is.
+        pub annotations: Option<Annotations>,
+    }
 }
 
 impl EmbeddedResource {

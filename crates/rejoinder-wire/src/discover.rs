@@ -41,42 +41,33 @@ pub enum CacheScope {
     Other(String),
 }
 
-/// The result of `server/discover`.
-///
-/// ```
-/// use rejoinder_wire::{DiscoverResult, ServerCapabilities, meta_key, version};
-/// use serde_json::json;
-///
-/// let mut found = DiscoverResult::new([version::STATELESS], ServerCapabilities::default());
-/// found.meta = json!({ meta_key::SERVER_INFO: { "name": "shop", "version": "1.0.0" } }).as_object().cloned();
-/// assert_eq!(found.server_info().map(|server| server.name).as_deref(), Some("shop"));
-/// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct DiscoverResult {
-    /// That it is complete.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub result_type: Option<ResultType>,
-    /// The versions of the protocol that the server speaks, newest first.
-    pub supported_versions: Vec<String>,
-    /// What the server can do.
-    pub capabilities: ServerCapabilities,
-    /// How a model should use the server.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub instructions: Option<String>,
-    /// For how many milliseconds a client may keep it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ttl_ms: Option<u64>,
-    /// Who may share what a client keeps.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cache_scope: Option<CacheScope>,
-    /// What the protocol does not define, and who the server is.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<JsonObject>,
-    /// Members that are not known here.
-    #[serde(flatten)]
-    pub other: Other,
+object! {
+    /// The result of `server/discover`.
+    ///
+    /// ```
+    /// use rejoinder_wire::{DiscoverResult, ServerCapabilities, meta_key, version};
+    /// use serde_json::json;
+    ///
+    /// let mut found = DiscoverResult::new([version::STATELESS], ServerCapabilities::default());
+    /// found.meta = json!({ meta_key::SERVER_INFO: { "name": "shop", "version": "1.0.0" } }).as_object().cloned();
+    /// assert_eq!(found.server_info().map(|server| server.name).as_deref(), Some("shop"));
+    /// ```
+    pub struct DiscoverResult {
+        /// That it is complete.
+        pub result_type: Option<ResultType>,
+        /// The versions of the protocol that the server speaks, newest first.
+        pub supported_versions: Vec<String>,
+        /// What the server can do.
+        pub capabilities: ServerCapabilities,
+        /// How a model should use the server.
+        pub instructions: Option<String>,
+        /// For how many milliseconds a client may keep it.
+        pub ttl_ms: Option<u64>,
+        /// Who may share what a client keeps.
+        pub cache_scope: Option<CacheScope>,
+        /// What the protocol does not define, and who the server is.
+        pub meta: Option<JsonObject>,
+    }
 }
 
 impl DiscoverResult {

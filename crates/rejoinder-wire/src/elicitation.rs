@@ -41,28 +41,23 @@ impl<'de> Deserialize<'de> for ElicitRequest {
     }
 }
 
-/// A form that the user is asked to fill in.
-///
-/// ```
-/// use rejoinder_wire::{ElicitForm, JsonObject};
-///
-/// let form = ElicitForm::new("Sure?", JsonObject::from_iter([("type".to_owned(), "object".into())]));
-/// assert_eq!(form.requested_schema["type"], "object");
-/// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ElicitForm {
-    /// What the user reads.
-    pub message: String,
-    /// The JSON Schema of the form, an object of plain values.
-    pub requested_schema: JsonObject,
-    /// What the protocol does not define.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<JsonObject>,
-    /// Members that are not known here.
-    #[serde(flatten)]
-    pub other: Other,
+object! {
+    /// A form that the user is asked to fill in.
+    ///
+    /// ```
+    /// use rejoinder_wire::{ElicitForm, JsonObject};
+    ///
+    /// let form = ElicitForm::new("Sure?", JsonObject::from_iter([("type".to_owned(), "object".into())]));
+    /// assert_eq!(form.requested_schema["type"], "object");
+    /// ```
+    pub struct ElicitForm {
+        /// What the user reads.
+        pub message: String,
+        /// The JSON Schema of the form, an object of plain values.
+        pub requested_schema: JsonObject,
+        /// What the protocol does not define.
+        pub meta: Option<JsonObject>,
+    }
 }
 
 impl ElicitForm {
@@ -72,27 +67,25 @@ impl ElicitForm {
     }
 }
 
-/// A page that the user is asked to visit.
-///
-/// ```
-/// use rejoinder_wire::ElicitUrl;
-///
-/// let page = ElicitUrl::new("Pay here.", "https://shop.example/pay");
-/// assert_eq!(page.url, "https://shop.example/pay");
-/// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct ElicitUrl {
-    /// What the user reads.
-    pub message: String,
-    /// Where the page is.
-    pub url: String,
-    /// What the protocol does not define.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<JsonObject>,
-    /// Members that are not known here, such as the `elicitationId` of 2025-11-25.
-    #[serde(flatten)]
-    pub other: Other,
+object! {
+    /// A page that the user is asked to visit.
+    ///
+    /// The `elicitationId` of 2025-11-25 is in `other`.
+    ///
+    /// ```
+    /// use rejoinder_wire::ElicitUrl;
+    ///
+    /// let page = ElicitUrl::new("Pay here.", "https://shop.example/pay");
+    /// assert_eq!(page.url, "https://shop.example/pay");
+    /// ```
+    pub struct ElicitUrl {
+        /// What the user reads.
+        pub message: String,
+        /// Where the page is.
+        pub url: String,
+        /// What the protocol does not define.
+        pub meta: Option<JsonObject>,
+    }
 }
 
 impl ElicitUrl {
@@ -122,31 +115,25 @@ pub enum ElicitAction {
     Other(String),
 }
 
-/// The answer to `elicitation/create`.
-///
-/// ```
-/// use rejoinder_wire::{ElicitAction, ElicitResult};
-/// use serde_json::json;
-///
-/// let filled = json!({ "yes": true }).as_object().cloned();
-/// assert_eq!(json!(ElicitResult::accept(filled)), json!({ "action": "accept", "content": { "yes": true } }));
-/// assert_eq!(json!(ElicitResult::new(ElicitAction::Cancel)), json!({ "action": "cancel" }));
-/// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ElicitResult {
-    /// What the user did.
-    pub action: ElicitAction,
-    /// The fields of a form that was accepted.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub content: Option<JsonObject>,
-    /// What the protocol does not define.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<JsonObject>,
-    /// Members that are not known here.
-    #[serde(flatten)]
-    pub other: Other,
+object! {
+    /// The answer to `elicitation/create`.
+    ///
+    /// ```
+    /// use rejoinder_wire::{ElicitAction, ElicitResult};
+    /// use serde_json::json;
+    ///
+    /// let filled = json!({ "yes": true }).as_object().cloned();
+    /// assert_eq!(json!(ElicitResult::accept(filled)), json!({ "action": "accept", "content": { "yes": true } }));
+    /// assert_eq!(json!(ElicitResult::new(ElicitAction::Cancel)), json!({ "action": "cancel" }));
+    /// ```
+    pub struct ElicitResult {
+        /// What the user did.
+        pub action: ElicitAction,
+        /// The fields of a form that was accepted.
+        pub content: Option<JsonObject>,
+        /// What the protocol does not define.
+        pub meta: Option<JsonObject>,
+    }
 }
 
 impl ElicitResult {

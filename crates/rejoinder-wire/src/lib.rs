@@ -19,6 +19,9 @@
 //!
 //! The crate has no runtime and no transport. [`rejoinder`](https://docs.rs/rejoinder) is the framework for servers.
 
+#[macro_use]
+mod object;
+
 mod capabilities;
 mod completion;
 mod content;

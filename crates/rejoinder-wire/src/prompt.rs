@@ -1,41 +1,31 @@
-use serde::{Deserialize, Serialize};
-
 use crate::{ContentBlock, Icon, JsonObject, Other, ResultType, Role};
 
-/// A prompt, as `prompts/list` shows it.
-///
-/// ```
-/// use rejoinder_wire::{Prompt, PromptArgument};
-/// use serde_json::json;
-///
-/// let mut prompt = Prompt::new("review");
-/// prompt.arguments = Some(vec![PromptArgument::new("code")]);
-/// assert_eq!(json!(prompt), json!({ "name": "review", "arguments": [{ "name": "code" }] }));
-/// ```
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct Prompt {
-    /// Its name.
-    pub name: String,
-    /// Its name, for people.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// What it is for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// Its arguments.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub arguments: Option<Vec<PromptArgument>>,
-    /// Its pictures.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub icons: Option<Vec<Icon>>,
-    /// What the protocol does not define.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<JsonObject>,
-    /// Members that are not known here.
-    #[serde(flatten)]
-    pub other: Other,
+object! {
+    /// A prompt, as `prompts/list` shows it.
+    ///
+    /// ```
+    /// use rejoinder_wire::{Prompt, PromptArgument};
+    /// use serde_json::json;
+    ///
+    /// let mut prompt = Prompt::new("review");
+    /// prompt.arguments = Some(vec![PromptArgument::new("code")]);
+    /// assert_eq!(json!(prompt), json!({ "name": "review", "arguments": [{ "name": "code" }] }));
+    /// ```
+    #[derive(Default)]
+    pub struct Prompt {
+        /// Its name.
+        pub name: String,
+        /// Its name, for people.
+        pub title: Option<String>,
+        /// What it is for.
+        pub description: Option<String>,
+        /// Its arguments.
+        pub arguments: Option<Vec<PromptArgument>>,
+        /// Its pictures.
+        pub icons: Option<Vec<Icon>>,
+        /// What the protocol does not define.
+        pub meta: Option<JsonObject>,
+    }
 }
 
 impl Prompt {
@@ -45,32 +35,26 @@ impl Prompt {
     }
 }
 
-/// An argument of a prompt.
-///
-/// ```
-/// use rejoinder_wire::PromptArgument;
-///
-/// let mut code = PromptArgument::new("code");
-/// code.required = Some(true);
-/// ```
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct PromptArgument {
-    /// Its name.
-    pub name: String,
-    /// Its name, for people.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// What it is for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// Whether it must be sent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub required: Option<bool>,
-    /// Members that are not known here.
-    #[serde(flatten)]
-    pub other: Other,
+object! {
+    /// An argument of a prompt.
+    ///
+    /// ```
+    /// use rejoinder_wire::PromptArgument;
+    ///
+    /// let mut code = PromptArgument::new("code");
+    /// code.required = Some(true);
+    /// ```
+    #[derive(Default)]
+    pub struct PromptArgument {
+        /// Its name.
+        pub name: String,
+        /// Its name, for people.
+        pub title: Option<String>,
+        /// What it is for.
+        pub description: Option<String>,
+        /// Whether it must be sent.
+        pub required: Option<bool>,
+    }
 }
 
 impl PromptArgument {
@@ -80,23 +64,20 @@ impl PromptArgument {
     }
 }
 
-/// A message of a prompt.
-///
-/// ```
-/// use rejoinder_wire::{ContentBlock, PromptMessage, Role};
-///
-/// let message = PromptMessage::new(Role::User, ContentBlock::text("Review this."));
-/// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct PromptMessage {
-    /// Who says it.
-    pub role: Role,
-    /// What is said.
-    pub content: ContentBlock,
-    /// Members that are not known here.
-    #[serde(flatten)]
-    pub other: Other,
+object! {
+    /// A message of a prompt.
+    ///
+    /// ```
+    /// use rejoinder_wire::{ContentBlock, PromptMessage, Role};
+    ///
+    /// let message = PromptMessage::new(Role::User, ContentBlock::text("Review this."));
+    /// ```
+    pub struct PromptMessage {
+        /// Who says it.
+        pub role: Role,
+        /// What is said.
+        pub content: ContentBlock,
+    }
 }
 
 impl PromptMessage {
@@ -111,32 +92,25 @@ impl PromptMessage {
     }
 }
 
-/// The result of `prompts/get`.
-///
-/// ```
-/// use rejoinder_wire::{GetPromptResult, PromptMessage, Role};
-///
-/// let mut result = GetPromptResult::new(vec![PromptMessage::text(Role::User, "Review this.")]);
-/// result.description = Some("A review".to_owned());
-/// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct GetPromptResult {
-    /// That it is complete. Sessions do not have it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub result_type: Option<ResultType>,
-    /// What the prompt is for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// The messages.
-    pub messages: Vec<PromptMessage>,
-    /// What the protocol does not define.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<JsonObject>,
-    /// Members that are not known here.
-    #[serde(flatten)]
-    pub other: Other,
+object! {
+    /// The result of `prompts/get`.
+    ///
+    /// ```
+    /// use rejoinder_wire::{GetPromptResult, PromptMessage, Role};
+    ///
+    /// let mut result = GetPromptResult::new(vec![PromptMessage::text(Role::User, "Review this.")]);
+    /// result.description = Some("A review".to_owned());
+    /// ```
+    pub struct GetPromptResult {
+        /// That it is complete. Sessions do not have it.
+        pub result_type: Option<ResultType>,
+        /// What the prompt is for.
+        pub description: Option<String>,
+        /// The messages.
+        pub messages: Vec<PromptMessage>,
+        /// What the protocol does not define.
+        pub meta: Option<JsonObject>,
+    }
 }
 
 impl GetPromptResult {

@@ -2,48 +2,38 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Annotations, CacheScope, Icon, JsonObject, Other, ResultType};
 
-/// A resource, as `resources/list` shows it, and as a link in a result.
-///
-/// ```
-/// use rejoinder_wire::Resource;
-/// use serde_json::json;
-///
-/// let mut note = Resource::new("note://1", "note");
-/// note.mime_type = Some("text/plain".to_owned());
-/// assert_eq!(json!(note), json!({ "uri": "note://1", "name": "note", "mimeType": "text/plain" }));
-/// ```
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct Resource {
-    /// Its URI.
-    pub uri: String,
-    /// Its name.
-    pub name: String,
-    /// Its name, for people.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// What it is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// The type of its contents.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mime_type: Option<String>,
-    /// The size of its contents in bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub size: Option<u64>,
-    /// Its pictures.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub icons: Option<Vec<Icon>>,
-    /// What the protocol does not define.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<JsonObject>,
-    /// For whom it is.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub annotations: Option<Annotations>,
-    /// Members that are not known here.
-    #[serde(flatten)]
-    pub other: Other,
+object! {
+    /// A resource, as `resources/list` shows it, and as a link in a result.
+    ///
+    /// ```
+    /// use rejoinder_wire::Resource;
+    /// use serde_json::json;
+    ///
+    /// let mut note = Resource::new("note://1", "note");
+    /// note.mime_type = Some("text/plain".to_owned());
+    /// assert_eq!(json!(note), json!({ "uri": "note://1", "name": "note", "mimeType": "text/plain" }));
+    /// ```
+    #[derive(Default)]
+    pub struct Resource {
+        /// Its URI.
+        pub uri: String,
+        /// Its name.
+        pub name: String,
+        /// Its name, for people.
+        pub title: Option<String>,
+        /// What it is.
+        pub description: Option<String>,
+        /// The type of its contents.
+        pub mime_type: Option<String>,
+        /// The size of its contents in bytes.
+        pub size: Option<u64>,
+        /// Its pictures.
+        pub icons: Option<Vec<Icon>>,
+        /// What the protocol does not define.
+        pub meta: Option<JsonObject>,
+        /// For whom it is.
+        pub annotations: Option<Annotations>,
+    }
 }
 
 impl Resource {
@@ -53,44 +43,35 @@ impl Resource {
     }
 }
 
-/// Resources with a common form of URI, as `resources/templates/list` shows them.
-///
-/// ```
-/// use rejoinder_wire::ResourceTemplate;
-/// use serde_json::json;
-///
-/// let notes = ResourceTemplate::new("note://{id}", "note");
-/// assert_eq!(json!(notes), json!({ "uriTemplate": "note://{id}", "name": "note" }));
-/// ```
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ResourceTemplate {
-    /// Their URI, with variables in braces.
-    pub uri_template: String,
-    /// Their name.
-    pub name: String,
-    /// Their name, for people.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// What they are.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// The type of their contents.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mime_type: Option<String>,
-    /// Their pictures.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub icons: Option<Vec<Icon>>,
-    /// What the protocol does not define.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<JsonObject>,
-    /// For whom they are.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub annotations: Option<Annotations>,
-    /// Members that are not known here.
-    #[serde(flatten)]
-    pub other: Other,
+object! {
+    /// Resources with a common form of URI, as `resources/templates/list` shows them.
+    ///
+    /// ```
+    /// use rejoinder_wire::ResourceTemplate;
+    /// use serde_json::json;
+    ///
+    /// let notes = ResourceTemplate::new("note://{id}", "note");
+    /// assert_eq!(json!(notes), json!({ "uriTemplate": "note://{id}", "name": "note" }));
+    /// ```
+    #[derive(Default)]
+    pub struct ResourceTemplate {
+        /// Their URI, with variables in braces.
+        pub uri_template: String,
+        /// Their name.
+        pub name: String,
+        /// Their name, for people.
+        pub title: Option<String>,
+        /// What they are.
+        pub description: Option<String>,
+        /// The type of their contents.
+        pub mime_type: Option<String>,
+        /// Their pictures.
+        pub icons: Option<Vec<Icon>>,
+        /// What the protocol does not define.
+        pub meta: Option<JsonObject>,
+        /// For whom they are.
+        pub annotations: Option<Annotations>,
+    }
 }
 
 impl ResourceTemplate {
@@ -100,34 +81,28 @@ impl ResourceTemplate {
     }
 }
 
-/// What is in a resource.
-///
-/// ```
-/// use rejoinder_wire::ResourceContents;
-/// use serde_json::json;
-///
-/// let mut note = ResourceContents::text("note://1", "buy milk");
-/// assert_eq!(json!(note), json!({ "uri": "note://1", "mimeType": "text/plain", "text": "buy milk" }));
-/// note.mime_type = Some("text/markdown".to_owned());
-/// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ResourceContents {
-    /// The URI of the resource.
-    pub uri: String,
-    /// Their type.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mime_type: Option<String>,
-    /// The text or the bytes.
-    #[serde(flatten)]
-    pub data: ResourceData,
-    /// What the protocol does not define.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<JsonObject>,
-    /// Members that are not known here.
-    #[serde(flatten)]
-    pub other: Other,
+object! {
+    /// What is in a resource.
+    ///
+    /// ```
+    /// use rejoinder_wire::ResourceContents;
+    /// use serde_json::json;
+    ///
+    /// let mut note = ResourceContents::text("note://1", "buy milk");
+    /// assert_eq!(json!(note), json!({ "uri": "note://1", "mimeType": "text/plain", "text": "buy milk" }));
+    /// note.mime_type = Some("text/markdown".to_owned());
+    /// ```
+    pub struct ResourceContents {
+        /// The URI of the resource.
+        pub uri: String,
+        /// Their type.
+        pub mime_type: Option<String>,
+        /// The text or the bytes.
+        #[serde(flatten)]
+        pub data: ResourceData,
+        /// What the protocol does not define.
+        pub meta: Option<JsonObject>,
+    }
 }
 
 /// The text or the bytes of a resource.
@@ -178,35 +153,27 @@ impl ResourceContents {
     }
 }
 
-/// The result of `resources/read`.
-///
-/// ```
-/// use rejoinder_wire::{ReadResourceResult, ResourceContents};
-///
-/// let result = ReadResourceResult::new(vec![ResourceContents::text("note://1", "buy milk")]);
-/// assert_eq!(result.contents[0].as_text(), Some("buy milk"));
-/// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ReadResourceResult {
-    /// That it is complete. Sessions do not have it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub result_type: Option<ResultType>,
-    /// For how many milliseconds a client may keep it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ttl_ms: Option<u64>,
-    /// Who may share what a client keeps.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cache_scope: Option<CacheScope>,
-    /// The contents.
-    pub contents: Vec<ResourceContents>,
-    /// What the protocol does not define.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<JsonObject>,
-    /// Members that are not known here.
-    #[serde(flatten)]
-    pub other: Other,
+object! {
+    /// The result of `resources/read`.
+    ///
+    /// ```
+    /// use rejoinder_wire::{ReadResourceResult, ResourceContents};
+    ///
+    /// let result = ReadResourceResult::new(vec![ResourceContents::text("note://1", "buy milk")]);
+    /// assert_eq!(result.contents[0].as_text(), Some("buy milk"));
+    /// ```
+    pub struct ReadResourceResult {
+        /// That it is complete. Sessions do not have it.
+        pub result_type: Option<ResultType>,
+        /// For how many milliseconds a client may keep it.
+        pub ttl_ms: Option<u64>,
+        /// Who may share what a client keeps.
+        pub cache_scope: Option<CacheScope>,
+        /// The contents.
+        pub contents: Vec<ResourceContents>,
+        /// What the protocol does not define.
+        pub meta: Option<JsonObject>,
+    }
 }
 
 impl ReadResourceResult {

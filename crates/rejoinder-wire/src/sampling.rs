@@ -55,36 +55,30 @@ impl Sampling {
     }
 }
 
-/// The reply of the client's model.
-///
-/// ```
-/// use rejoinder_wire::Sample;
-///
-/// let sample: Sample = serde_json::from_str(
-///     r#"{ "model": "m-1", "role": "assistant", "content": { "type": "text", "text": "The sea." } }"#,
-/// )?;
-/// assert_eq!(sample.text(), "The sea.");
-/// # Ok::<_, serde_json::Error>(())
-/// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct Sample {
-    /// The name of the model.
-    pub model: String,
-    /// Who speaks, usually `assistant`.
-    pub role: String,
-    /// One content block, or a list of them.
-    pub content: Value,
-    /// Why it stopped.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub stop_reason: Option<String>,
-    /// What the protocol does not define.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<JsonObject>,
-    /// Members that are not known here.
-    #[serde(flatten)]
-    pub other: Other,
+object! {
+    /// The reply of the client's model.
+    ///
+    /// ```
+    /// use rejoinder_wire::Sample;
+    ///
+    /// let sample: Sample = serde_json::from_str(
+    ///     r#"{ "model": "m-1", "role": "assistant", "content": { "type": "text", "text": "The sea." } }"#,
+    /// )?;
+    /// assert_eq!(sample.text(), "The sea.");
+    /// # Ok::<_, serde_json::Error>(())
+    /// ```
+    pub struct Sample {
+        /// The name of the model.
+        pub model: String,
+        /// Who speaks, usually `assistant`.
+        pub role: String,
+        /// One content block, or a list of them.
+        pub content: Value,
+        /// Why it stopped.
+        pub stop_reason: Option<String>,
+        /// What the protocol does not define.
+        pub meta: Option<JsonObject>,
+    }
 }
 
 impl Sample {
@@ -105,25 +99,22 @@ impl Sample {
     }
 }
 
-/// The result of `roots/list`: the folders that the client works in.
-///
-/// ```
-/// use rejoinder_wire::Roots;
-///
-/// let roots = Roots::new(["file:///srv/data"]);
-/// assert_eq!(roots.into_iter().map(|root| root.uri).collect::<Vec<_>>(), ["file:///srv/data"]);
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Roots {
-    /// The folders.
-    pub roots: Vec<Root>,
-    /// What the protocol does not define.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<JsonObject>,
-    /// Members that are not known here.
-    #[serde(flatten)]
-    pub other: Other,
+object! {
+    /// The result of `roots/list`: the folders that the client works in.
+    ///
+    /// ```
+    /// use rejoinder_wire::Roots;
+    ///
+    /// let roots = Roots::new(["file:///srv/data"]);
+    /// assert_eq!(roots.into_iter().map(|root| root.uri).collect::<Vec<_>>(), ["file:///srv/data"]);
+    /// ```
+    #[derive(Eq)]
+    pub struct Roots {
+        /// The folders.
+        pub roots: Vec<Root>,
+        /// What the protocol does not define.
+        pub meta: Option<JsonObject>,
+    }
 }
 
 impl Roots {
@@ -151,30 +142,26 @@ impl<'a> IntoIterator for &'a Roots {
     }
 }
 
-/// A folder that the client works in.
-///
-/// ```
-/// use rejoinder_wire::Root;
-/// use serde_json::json;
-///
-/// let mut root = Root::new("file:///srv/data");
-/// root.name = Some("data".to_owned());
-/// assert_eq!(json!(root), json!({ "uri": "file:///srv/data", "name": "data" }));
-/// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Root {
-    /// Its `file://` URI.
-    pub uri: String,
-    /// Its display name.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// What the protocol does not define.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<JsonObject>,
-    /// Members that are not known here.
-    #[serde(flatten)]
-    pub other: Other,
+object! {
+    /// A folder that the client works in.
+    ///
+    /// ```
+    /// use rejoinder_wire::Root;
+    /// use serde_json::json;
+    ///
+    /// let mut root = Root::new("file:///srv/data");
+    /// root.name = Some("data".to_owned());
+    /// assert_eq!(json!(root), json!({ "uri": "file:///srv/data", "name": "data" }));
+    /// ```
+    #[derive(Eq)]
+    pub struct Root {
+        /// Its `file://` URI.
+        pub uri: String,
+        /// Its display name.
+        pub name: Option<String>,
+        /// What the protocol does not define.
+        pub meta: Option<JsonObject>,
+    }
 }
 
 impl Root {

@@ -1,48 +1,39 @@
 use std::sync::Arc;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use crate::{ContentBlock, Icon, JsonObject, Other, ResultType};
+use crate::{ContentBlock, Icon, JsonObject, ResultType};
 
-/// A tool, as `tools/list` shows it.
-///
-/// ```
-/// use rejoinder_wire::{JsonObject, Tool};
-/// use serde_json::json;
-///
-/// let tool = Tool::new("ping", "Says pong.", JsonObject::new());
-/// assert_eq!(json!(tool), json!({ "name": "ping", "description": "Says pong.", "inputSchema": {} }));
-/// ```
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct Tool {
-    /// Its name.
-    pub name: String,
-    /// Its name, for people.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// What it does, for the model.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// The JSON Schema of its arguments.
-    pub input_schema: Arc<JsonObject>,
-    /// The JSON Schema of its structured result.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub output_schema: Option<Arc<JsonObject>>,
-    /// What it does to the world.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub annotations: Option<ToolAnnotations>,
-    /// Its pictures.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub icons: Option<Vec<Icon>>,
-    /// What the protocol does not define.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<JsonObject>,
-    /// Members that are not known here.
-    #[serde(flatten)]
-    pub other: Other,
+object! {
+    /// A tool, as `tools/list` shows it.
+    ///
+    /// ```
+    /// use rejoinder_wire::{JsonObject, Tool};
+    /// use serde_json::json;
+    ///
+    /// let tool = Tool::new("ping", "Says pong.", JsonObject::new());
+    /// assert_eq!(json!(tool), json!({ "name": "ping", "description": "Says pong.", "inputSchema": {} }));
+    /// ```
+    #[derive(Default)]
+    pub struct Tool {
+        /// Its name.
+        pub name: String,
+        /// Its name, for people.
+        pub title: Option<String>,
+        /// What it does, for the model.
+        pub description: Option<String>,
+        /// The JSON Schema of its arguments.
+        pub input_schema: Arc<JsonObject>,
+        /// The JSON Schema of its structured result.
+        pub output_schema: Option<Arc<JsonObject>>,
+        /// What it does to the world.
+        pub annotations: Option<ToolAnnotations>,
+        /// Its pictures.
+        pub icons: Option<Vec<Icon>>,
+        /// What the protocol does not define.
+        pub meta: Option<JsonObject>,
+    }
 }
 
 impl Tool {
@@ -57,68 +48,54 @@ impl Tool {
     }
 }
 
-/// What a tool does to the world, as far as a client may believe its server.
-///
-/// ```
-/// use rejoinder_wire::ToolAnnotations;
-///
-/// let mut annotations = ToolAnnotations::default();
-/// annotations.read_only_hint = Some(true);
-/// ```
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ToolAnnotations {
-    /// Its name, for people.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// It changes nothing.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub read_only_hint: Option<bool>,
-    /// It may destroy something.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub destructive_hint: Option<bool>,
-    /// A second call with the same arguments changes nothing more.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub idempotent_hint: Option<bool>,
-    /// It reaches systems outside of the server.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub open_world_hint: Option<bool>,
-    /// Members that are not known here.
-    #[serde(flatten)]
-    pub other: Other,
+object! {
+    /// What a tool does to the world, as far as a client may believe its server.
+    ///
+    /// ```
+    /// use rejoinder_wire::ToolAnnotations;
+    ///
+    /// let mut annotations = ToolAnnotations::default();
+    /// annotations.read_only_hint = Some(true);
+    /// ```
+    #[derive(Default)]
+    pub struct ToolAnnotations {
+        /// Its name, for people.
+        pub title: Option<String>,
+        /// It changes nothing.
+        pub read_only_hint: Option<bool>,
+        /// It may destroy something.
+        pub destructive_hint: Option<bool>,
+        /// A second call with the same arguments changes nothing more.
+        pub idempotent_hint: Option<bool>,
+        /// It reaches systems outside of the server.
+        pub open_world_hint: Option<bool>,
+    }
 }
 
-/// The result of `tools/call`.
-///
-/// ```
-/// use rejoinder_wire::{CallToolResult, ContentBlock};
-///
-/// let failed = CallToolResult::error(vec![ContentBlock::text("no such order")]);
-/// assert_eq!(failed.is_error, Some(true));
-/// ```
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct CallToolResult {
-    /// That it is complete. Sessions do not have it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub result_type: Option<ResultType>,
-    /// What the model reads.
-    #[serde(default)]
-    pub content: Vec<ContentBlock>,
-    /// What programs read. `null` is a value, too.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
-    pub structured_content: Option<Value>,
-    /// Whether the tool failed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub is_error: Option<bool>,
-    /// What the protocol does not define.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<JsonObject>,
-    /// Members that are not known here.
-    #[serde(flatten)]
-    pub other: Other,
+object! {
+    /// The result of `tools/call`.
+    ///
+    /// ```
+    /// use rejoinder_wire::{CallToolResult, ContentBlock};
+    ///
+    /// let failed = CallToolResult::error(vec![ContentBlock::text("no such order")]);
+    /// assert_eq!(failed.is_error, Some(true));
+    /// ```
+    #[derive(Default)]
+    pub struct CallToolResult {
+        /// That it is complete. Sessions do not have it.
+        pub result_type: Option<ResultType>,
+        /// What the model reads.
+        #[serde(default)]
+        pub content: Vec<ContentBlock>,
+        /// What programs read. `null` is a value, too.
+        #[serde(default, deserialize_with = "present")]
+        pub structured_content: Option<Value>,
+        /// Whether the tool failed.
+        pub is_error: Option<bool>,
+        /// What the protocol does not define.
+        pub meta: Option<JsonObject>,
+    }
 }
 
 /// Keeps a `null` that was sent apart from a member that was not.
