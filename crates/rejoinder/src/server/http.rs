@@ -82,52 +82,6 @@ impl Config {
         }
     }
 
-    /// The path of the endpoint, with or without a slash at the end; `/mcp` by default. `--path` sets it on the command
-    /// line. `GET /healthz` answers 200, for load balancers, and 503 while the server shuts down. Not for a mounted service.
-    ///
-    /// ```
-    /// use rejoinder::{Server, http};
-    ///
-    /// let http = http::Config::new().path("/tools/shop");
-    /// assert!(Server::new("shop", "1.0.0").http(http).check().is_ok());
-    /// let http = http::Config::new().path("shop");
-    /// assert!(Server::new("shop", "1.0.0").http(http).check().unwrap_err().to_string().contains("begins with `/`"));
-    /// ```
-    pub fn path(mut self, path: impl Into<String>) -> Self {
-        self.path = path.into();
-        self
-    }
-
-    /// Serves WebSocket too, at this path. `--ws` does so on the command line, at `/mcp/ws`. Not for a mounted service, which
-    /// has [`McpService::websocket`](crate::http::McpService::websocket).
-    ///
-    /// ```
-    /// use rejoinder::{Server, http};
-    ///
-    /// let http = http::Config::new().websocket("/mcp/ws");
-    /// assert!(Server::new("shop", "1.0.0").http(http).check().is_ok());
-    /// ```
-    #[cfg(feature = "ws")]
-    pub fn websocket(mut self, path: impl Into<String>) -> Self {
-        self.websocket = Some(path.into());
-        self
-    }
-
-    /// Serves HTTP+SSE too, at this path: for clients of 2024-11-05 that know no other transport. `--sse` does so on the
-    /// command line, at `/sse`. Not for a mounted service, which has [`McpService::sse`](crate::http::McpService::sse).
-    ///
-    /// ```
-    /// use rejoinder::{Server, http};
-    ///
-    /// let http = http::Config::new().sse("/sse");
-    /// assert!(Server::new("shop", "1.0.0").http(http).check().is_ok());
-    /// ```
-    #[cfg(feature = "sse")]
-    pub fn sse(mut self, path: impl Into<String>) -> Self {
-        self.sse = Some(path.into());
-        self
-    }
-
     /// Accepts requests for this host name too; `localhost` and the loopback addresses are always accepted.
     ///
     /// A web page can make its host name resolve to your machine (DNS rebinding); this check stops it. The port is not
@@ -156,85 +110,6 @@ impl Config {
         self
     }
 
-    /// How long a connection may take to send the head of its next request, or to read more of a reply; 60 seconds by
-    /// default. Then, or up to a quarter of that time later, it is closed, so that idle connections cannot keep other clients
-    /// out. Not for a mounted service.
-    pub fn header_timeout(mut self, timeout: Duration) -> Self {
-        self.header_timeout = timeout;
-        self
-    }
-
-    /// How long the body of a request may take to arrive; 30 seconds by default.
-    pub fn body_timeout(mut self, timeout: Duration) -> Self {
-        self.body_timeout = timeout;
-        self
-    }
-
-    /// After how long without a message the reply to a stateless call becomes a stream of events; 10 seconds by default.
-    ///
-    /// A reply is JSON if the call ends at once, and then its status says whether it failed. A proxy or a client may give
-    /// up on a call that sends nothing (nginx after a minute). So a slow call begins a stream with a comment, and
-    /// further comments keep it open; an error then comes in the stream, with status 200. Clients that accept only JSON
-    /// get JSON.
-    ///
-    /// ```
-    /// use std::time::Duration;
-    ///
-    /// use rejoinder::{Server, http};
-    ///
-    /// let http = http::Config::new().stream_after(Duration::from_secs(2));
-    /// assert!(Server::new("behind-a-strict-proxy", "1.0.0").http(http).check().is_ok());
-    /// ```
-    pub fn stream_after(mut self, silence: Duration) -> Self {
-        self.stream_after = silence;
-        self
-    }
-
-    /// How many connections are open at once; 10,000 by default. Further connections wait until one has ended.
-    ///
-    /// A connection has one request at a time, so this also limits stateless calls. Not for a mounted service.
-    pub fn max_connections(mut self, connections: usize) -> Self {
-        self.max_connections = connections;
-        self
-    }
-
-    /// How many sessions are open at once; 10,000 by default. A further `initialize` ends the session that has been idle
-    /// longest, one that was never used first. If every client reads a stream, it is refused with HTTP 503.
-    ///
-    /// ```
-    /// use rejoinder::{Server, call::Era, http, testing::Client};
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() {
-    /// let server = Server::new("small", "1.0.0").tools([]).http(http::Config::new().max_sessions(1));
-    /// let client = Client::new(server).era(Era::Session);
-    /// assert!(client.list_tools().await.is_ok());
-    /// assert!(client.clone().name("another").list_tools().await.is_ok());
-    /// let ended = client.list_tools().await.unwrap_err();
-    /// assert_eq!(ended.rpc().map(|error| error.status.as_u16()), Some(404));
-    /// # }
-    /// ```
-    pub fn max_sessions(mut self, sessions: usize) -> Self {
-        self.max_sessions = sessions;
-        self
-    }
-
-    /// How many calls one session runs at once; 100 by default. A further call gets the error -32603.
-    ///
-    /// A call of a session continues without its client, and may wait for an answer that never comes. This limit keeps one
-    /// client from using up [`Limits::calls`](crate::server::Limits::calls).
-    pub fn max_calls_per_session(mut self, calls: usize) -> Self {
-        self.max_calls_per_session = calls;
-        self
-    }
-
-    /// How long a session lasts in which nothing happens and no stream is open; 30 minutes by default, and at most a minute
-    /// if nothing has followed `initialize`.
-    pub fn session_timeout(mut self, idle: Duration) -> Self {
-        self.session_timeout = idle;
-        self
-    }
-
     /// Serves clients of 2025-11-25 and earlier without sessions: for replicas behind a load balancer that may send each
     /// request of a client to another process.
     ///
@@ -259,47 +134,6 @@ impl Config {
     /// ```
     pub fn without_session_memory(mut self) -> Self {
         self.session_memory = false;
-        self
-    }
-
-    /// Finds out who calls, and refuses requests without valid credentials; see [`Auth`](crate::auth::Auth).
-    #[cfg(feature = "auth")]
-    pub fn auth(mut self, auth: crate::auth::Auth) -> Self {
-        self.auth = Some(Arc::new(auth));
-        self
-    }
-
-    /// Lets [`Server::serve_from_args`](crate::Server::serve_from_args) serve HTTP at this address, instead of standard
-    /// input and output, if the command line names neither.
-    ///
-    /// ```no_run
-    /// use rejoinder::{http, prelude::*};
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> rejoinder::Result<()> {
-    /// let http = http::Config::new().default_address(([127, 0, 0, 1], 8000));
-    /// Server::new("shop", "1.0.0").http(http).serve_from_args().await
-    /// # }
-    /// ```
-    pub fn default_address(mut self, address: impl Into<SocketAddr>) -> Self {
-        self.default_address = Some(address.into());
-        self
-    }
-
-    /// Calls this function with the address once the server listens: to print it, or to learn which port the system
-    /// chose. Not for a mounted service.
-    ///
-    /// ```no_run
-    /// use rejoinder::{http, prelude::*};
-    ///
-    /// # #[tokio::main(flavor = "current_thread")]
-    /// # async fn main() -> rejoinder::Result<()> {
-    /// let http = http::Config::new().on_listening(|address| println!("open http://{address}/mcp"));
-    /// Server::new("shop", "1.0.0").http(http).serve_http(([127, 0, 0, 1], 0).into()).await
-    /// # }
-    /// ```
-    pub fn on_listening(mut self, listening: impl Fn(SocketAddr) + Send + Sync + 'static) -> Self {
-        self.on_listening = Callback(Some(Arc::new(listening)));
         self
     }
 
@@ -347,6 +181,148 @@ impl Config {
         let others = [&self.websocket, &self.sse].into_iter().flatten();
         self.auth.iter().for_each(|auth| auth.serve_at(&self.path, others.clone()));
     }
+}
+
+/// Defines methods that set the field of their name.
+macro_rules! settings {
+    ($($(#[$attr:meta])* $name:ident($value:ident: $ty:ty) = $set:expr;)*) => {
+        impl Config {
+            $($(#[$attr])*
+            pub fn $name(mut self, $value: $ty) -> Self {
+                self.$name = $set;
+                self
+            })*
+        }
+    };
+}
+
+settings! {
+    /// The path of the endpoint, with or without a slash at the end; `/mcp` by default. `--path` sets it on the command
+    /// line. `GET /healthz` answers 200, for load balancers, and 503 while the server shuts down. Not for a mounted service.
+    ///
+    /// ```
+    /// use rejoinder::{Server, http};
+    ///
+    /// let http = http::Config::new().path("/tools/shop");
+    /// assert!(Server::new("shop", "1.0.0").http(http).check().is_ok());
+    /// let http = http::Config::new().path("shop");
+    /// assert!(Server::new("shop", "1.0.0").http(http).check().unwrap_err().to_string().contains("begins with `/`"));
+    /// ```
+    path(path: impl Into<String>) = path.into();
+
+    /// Serves WebSocket too, at this path. `--ws` does so on the command line, at `/mcp/ws`. Not for a mounted service, which
+    /// has [`McpService::websocket`](crate::http::McpService::websocket).
+    ///
+    /// ```
+    /// use rejoinder::{Server, http};
+    ///
+    /// let http = http::Config::new().websocket("/mcp/ws");
+    /// assert!(Server::new("shop", "1.0.0").http(http).check().is_ok());
+    /// ```
+    #[cfg(feature = "ws")]
+    websocket(path: impl Into<String>) = Some(path.into());
+
+    /// Serves HTTP+SSE too, at this path: for clients of 2024-11-05 that know no other transport. `--sse` does so on the
+    /// command line, at `/sse`. Not for a mounted service, which has [`McpService::sse`](crate::http::McpService::sse).
+    ///
+    /// ```
+    /// use rejoinder::{Server, http};
+    ///
+    /// let http = http::Config::new().sse("/sse");
+    /// assert!(Server::new("shop", "1.0.0").http(http).check().is_ok());
+    /// ```
+    #[cfg(feature = "sse")]
+    sse(path: impl Into<String>) = Some(path.into());
+
+    /// How long a connection may take to send the head of its next request, or to read more of a reply; 60 seconds by
+    /// default. Then, or up to a quarter of that time later, it is closed, so that idle connections cannot keep other clients
+    /// out. Not for a mounted service.
+    header_timeout(timeout: Duration) = timeout;
+
+    /// How long the body of a request may take to arrive; 30 seconds by default.
+    body_timeout(timeout: Duration) = timeout;
+
+    /// After how long without a message the reply to a stateless call becomes a stream of events; 10 seconds by default.
+    ///
+    /// A reply is JSON if the call ends at once, and then its status says whether it failed. A proxy or a client may give
+    /// up on a call that sends nothing (nginx after a minute). So a slow call begins a stream with a comment, and
+    /// further comments keep it open; an error then comes in the stream, with status 200. Clients that accept only JSON
+    /// get JSON.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use rejoinder::{Server, http};
+    ///
+    /// let http = http::Config::new().stream_after(Duration::from_secs(2));
+    /// assert!(Server::new("behind-a-strict-proxy", "1.0.0").http(http).check().is_ok());
+    /// ```
+    stream_after(silence: Duration) = silence;
+
+    /// How many connections are open at once; 10,000 by default. Further connections wait until one has ended.
+    ///
+    /// A connection has one request at a time, so this also limits stateless calls. Not for a mounted service.
+    max_connections(connections: usize) = connections;
+
+    /// How many sessions are open at once; 10,000 by default. A further `initialize` ends the session that has been idle
+    /// longest, one that was never used first. If every client reads a stream, it is refused with HTTP 503.
+    ///
+    /// ```
+    /// use rejoinder::{Server, call::Era, http, testing::Client};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let server = Server::new("small", "1.0.0").tools([]).http(http::Config::new().max_sessions(1));
+    /// let client = Client::new(server).era(Era::Session);
+    /// assert!(client.list_tools().await.is_ok());
+    /// assert!(client.clone().name("another").list_tools().await.is_ok());
+    /// let ended = client.list_tools().await.unwrap_err();
+    /// assert_eq!(ended.rpc().map(|error| error.status.as_u16()), Some(404));
+    /// # }
+    /// ```
+    max_sessions(sessions: usize) = sessions;
+
+    /// How many calls one session runs at once; 100 by default. A further call gets the error -32603.
+    ///
+    /// A call of a session continues without its client, and may wait for an answer that never comes. This limit keeps one
+    /// client from using up [`Limits::calls`](crate::server::Limits::calls).
+    max_calls_per_session(calls: usize) = calls;
+
+    /// How long a session lasts in which nothing happens and no stream is open; 30 minutes by default, and at most a minute
+    /// if nothing has followed `initialize`.
+    session_timeout(idle: Duration) = idle;
+
+    /// Finds out who calls, and refuses requests without valid credentials; see [`Auth`](crate::auth::Auth).
+    #[cfg(feature = "auth")]
+    auth(auth: crate::auth::Auth) = Some(Arc::new(auth));
+
+    /// Lets [`Server::serve_from_args`](crate::Server::serve_from_args) serve HTTP at this address, instead of standard
+    /// input and output, if the command line names neither.
+    ///
+    /// ```no_run
+    /// use rejoinder::{http, prelude::*};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> rejoinder::Result<()> {
+    /// let http = http::Config::new().default_address(([127, 0, 0, 1], 8000));
+    /// Server::new("shop", "1.0.0").http(http).serve_from_args().await
+    /// # }
+    /// ```
+    default_address(address: impl Into<SocketAddr>) = Some(address.into());
+
+    /// Calls this function with the address once the server listens: to print it, or to learn which port the system
+    /// chose. Not for a mounted service.
+    ///
+    /// ```no_run
+    /// use rejoinder::{http, prelude::*};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> rejoinder::Result<()> {
+    /// let http = http::Config::new().on_listening(|address| println!("open http://{address}/mcp"));
+    /// Server::new("shop", "1.0.0").http(http).serve_http(([127, 0, 0, 1], 0).into()).await
+    /// # }
+    /// ```
+    on_listening(listening: impl Fn(SocketAddr) + Send + Sync + 'static) = Callback(Some(Arc::new(listening)));
 }
 
 /// The address that a request comes from, for the log of refused requests. `serve_http` puts it into the extensions of each

@@ -3,45 +3,134 @@ use crate::{
     call::RecordRules,
 };
 
-/// How much a server takes on, in total and for one caller; see [`Server::limits`](super::Server::limits).
-///
-/// A caller is an issuer and a subject ([`Principal`](crate::auth::Principal)). What is not set for one caller is a quarter of
-/// what all callers together may use, so that one caller never uses up everything. Raise it for a gateway that calls for all
-/// its users under one identity. All requests without a caller together may use half, if the server can know callers; otherwise
-/// they have no such limit, only that of their session.
-///
-/// ```
-/// use rejoinder::{auth::Principal, prelude::*, server::Limits, testing::{Client, Filter}};
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() {
-/// let limits = Limits::new().calls(1_000).subscriptions(2).subscriptions_per_caller(1);
-/// let client = Client::new(Server::new("small", "1.0.0").tools([]).limits(limits));
-/// let [ada, bob] = ["ada", "bob"].map(|name| client.clone().extension(Principal::new(name)));
-/// let _first = ada.listen(Filter::default().tools()).await.expect("there is room");
-/// let second = ada.listen(Filter::default().tools()).await.unwrap_err();
-/// assert_eq!(second.rpc().unwrap().status, 429);
-/// let _third = bob.listen(Filter::default().tools()).await.expect("there is room for others");
-/// let fourth = client.listen(Filter::default().tools()).await.unwrap_err();
-/// assert_eq!(fourth.rpc().unwrap().status, 503);
-/// # }
-/// ```
-#[must_use = "pass it to `Server::limits`"]
-#[derive(Debug, Clone, Copy)]
-pub struct Limits {
-    pub(crate) message_size: usize,
-    pub(crate) message_values: usize,
-    answers_size: Option<usize>,
-    pub(crate) calls: usize,
-    pub(crate) subscriptions: usize,
-    pub(crate) background_tasks: usize,
-    pub(crate) background_tasks_per_caller: Option<usize>,
-    memory: usize,
-    calls_per_caller: Option<usize>,
-    questions_per_caller: Option<usize>,
-    sessions_per_caller: Option<usize>,
-    subscriptions_per_caller: Option<usize>,
-    memory_per_caller: Option<usize>,
+/// Defines the limits: for each its method, what the method takes, its type and its default.
+macro_rules! limits {
+    (
+        $(#[$about:meta])*
+        pub struct $Limits:ident { $($(#[$doc:meta])* $name:ident($amount:ident): $ty:ty = $default:expr,)* }
+    ) => {
+        $(#[$about])*
+        pub struct $Limits {
+            $(pub(crate) $name: $ty,)*
+        }
+
+        impl $Limits {
+            /// The default limits.
+            pub fn new() -> Self {
+                Self { $($name: $default,)* }
+            }
+
+            $($(#[$doc])*
+            pub fn $name(self, $amount: usize) -> Self {
+                Self { $name: $amount.into(), ..self }
+            })*
+
+            /// The methods that were called with zero: nothing could run.
+            pub(super) fn mistakes(&self) -> impl Iterator<Item = &'static str> {
+                let limits = [$((stringify!($name), Option::from(self.$name))),*];
+                limits.into_iter().filter(|(_, limit)| *limit == Some(0)).map(|(method, _)| method)
+            }
+        }
+    };
+}
+
+limits! {
+    /// How much a server takes on, in total and for one caller; see [`Server::limits`](super::Server::limits).
+    ///
+    /// A caller is an issuer and a subject ([`Principal`](crate::auth::Principal)). What is not set for one caller is a quarter of
+    /// what all callers together may use, so that one caller never uses up everything. Raise it for a gateway that calls for all
+    /// its users under one identity. All requests without a caller together may use half, if the server can know callers; otherwise
+    /// they have no such limit, only that of their session.
+    ///
+    /// ```
+    /// use rejoinder::{auth::Principal, prelude::*, server::Limits, testing::{Client, Filter}};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let limits = Limits::new().calls(1_000).subscriptions(2).subscriptions_per_caller(1);
+    /// let client = Client::new(Server::new("small", "1.0.0").tools([]).limits(limits));
+    /// let [ada, bob] = ["ada", "bob"].map(|name| client.clone().extension(Principal::new(name)));
+    /// let _first = ada.listen(Filter::default().tools()).await.expect("there is room");
+    /// let second = ada.listen(Filter::default().tools()).await.unwrap_err();
+    /// assert_eq!(second.rpc().unwrap().status, 429);
+    /// let _third = bob.listen(Filter::default().tools()).await.expect("there is room for others");
+    /// let fourth = client.listen(Filter::default().tools()).await.unwrap_err();
+    /// assert_eq!(fourth.rpc().unwrap().status, 503);
+    /// # }
+    /// ```
+    #[must_use = "pass it to `Server::limits`"]
+    #[derive(Debug, Clone, Copy)]
+    pub struct Limits {
+        /// The size of a message on any transport (the body of a request, a line), in bytes; 4 MiB by default.
+        ///
+        /// Other parts of a message have their own limits: 1,024 bytes for the `id` and for the `progressToken` of a
+        /// request, 64 KiB for `_meta` and for the `params` of `initialize`, and [`answers_size`](Self::answers_size) for
+        /// answers.
+        message_size(bytes): usize = 4 * 1024 * 1024,
+
+        /// The JSON values in a message, with those inside others; 200,000 by default. A message with more gets the error -32600,
+        /// and HTTP 400 if it is stateless.
+        ///
+        /// A value takes up to sixty times as much memory as its text.
+        message_values(most): usize = 200_000,
+
+        /// The largest `inputResponses` of a request, and the largest answer in a session, in bytes; 32 KiB by default.
+        ///
+        /// Raise it if the client's model samples images, for example. The state of a call carries the answers to the next round,
+        /// so raise [`StatePolicy::limit`](crate::state::StatePolicy::limit) as well: it must be about 1.6 times as much. A user
+        /// whose answer is longer than this on a session, or does not fit into the state beside earlier answers, reads that it is
+        /// too long, and is asked again.
+        answers_size(bytes): Option<usize> = None,
+
+        /// Calls that run at once, on all transports together; 10,000 by default. A further call gets the error -32603, and HTTP
+        /// 503 if it is stateless.
+        calls(most): usize = 10_000,
+
+        /// Subscriptions (`subscriptions/listen`) that are open at once, on all transports together; 1,000 by default, fewer
+        /// than connections. A further one gets the error -32603, and HTTP 503.
+        ///
+        /// A session's own notifications do not count. One subscription or session names at most 10,000 resources.
+        subscriptions(most): usize = 1_000,
+
+        /// [Background tasks](crate::BackgroundTasks) that wait or run at the same time; 10,000 by default. Beyond the limit,
+        /// `add` returns an error.
+        background_tasks(most): usize = 10_000,
+
+        /// Background tasks of one caller that wait or run at the same time; a quarter of
+        /// [`background_tasks`](Self::background_tasks) by default. Beyond the limit, `add` returns an error.
+        background_tasks_per_caller(most): Option<usize> = None,
+
+        /// What the server holds for its clients, in bytes; 128 MiB by default. What finds no room gets the error -32603, and HTTP
+        /// 503 if it is stateless; a question over a session fails, and a reply is not kept for a client that comes back.
+        ///
+        /// It counts requests that have not arrived completely, running calls (their head, and their arguments as text and as
+        /// values), open questions over sessions, replies that sessions keep, joined texts of streams, the URIs of subscriptions,
+        /// heads of WebSockets, and messages over WebSockets and HTTP+SSE that wait. The first 4 KiB of each request, call and
+        /// subscription do not count, so ordinary requests find room, and one that takes more than half of the limit counts as half of it. What functions
+        /// allocate themselves is not counted, and neither are replies on their way to the client.
+        memory(bytes): usize = 128 * 1024 * 1024,
+
+        /// Calls of one caller that run at once; a quarter of [`calls`](Self::calls) by default. A further call gets the error
+        /// -32603, and HTTP 429 if it is stateless.
+        calls_per_caller(most): Option<usize> = None,
+
+        /// Questions over the sessions of one caller that wait for an answer; a quarter of [`calls`](Self::calls) by default. A
+        /// further question fails, as if the client could not be asked. Stateless questions wait at the client.
+        questions_per_caller(most): Option<usize> = None,
+
+        /// Sessions over HTTP, WebSockets and streams of HTTP+SSE of one caller; a quarter of
+        /// [`http::Config::max_sessions`](crate::http::Config::max_sessions) by default. A further `initialize` ends the
+        /// caller's session that has been idle longest; if there is none, and for a WebSocket and a stream, it is HTTP 429.
+        sessions_per_caller(most): Option<usize> = None,
+
+        /// Subscriptions of one caller; a quarter of [`subscriptions`](Self::subscriptions) by default. A further one gets the
+        /// error -32603, and HTTP 429.
+        subscriptions_per_caller(most): Option<usize> = None,
+
+        /// What the server holds for one caller, in bytes; a quarter of [`memory`](Self::memory) by default. What finds no room
+        /// gets the error -32603, and HTTP 429 if it is stateless.
+        memory_per_caller(bytes): Option<usize> = None,
+    }
 }
 
 impl Default for Limits {
@@ -51,52 +140,6 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The default limits.
-    pub fn new() -> Self {
-        Self {
-            message_size: 4 * 1024 * 1024,
-            message_values: 200_000,
-            answers_size: None,
-            calls: 10_000,
-            subscriptions: 1_000,
-            background_tasks: 10_000,
-            background_tasks_per_caller: None,
-            memory: 128 * 1024 * 1024,
-            calls_per_caller: None,
-            questions_per_caller: None,
-            sessions_per_caller: None,
-            subscriptions_per_caller: None,
-            memory_per_caller: None,
-        }
-    }
-
-    /// The size of a message on any transport (the body of a request, a line), in bytes; 4 MiB by default.
-    ///
-    /// Other parts of a message have their own limits: 1,024 bytes for the `id` and for the `progressToken` of a
-    /// request, 64 KiB for `_meta` and for the `params` of `initialize`, and [`answers_size`](Self::answers_size) for
-    /// answers.
-    pub fn message_size(self, bytes: usize) -> Self {
-        Self { message_size: bytes, ..self }
-    }
-
-    /// The JSON values in a message, with those inside others; 200,000 by default. A message with more gets the error -32600,
-    /// and HTTP 400 if it is stateless.
-    ///
-    /// A value takes up to sixty times as much memory as its text.
-    pub fn message_values(self, most: usize) -> Self {
-        Self { message_values: most, ..self }
-    }
-
-    /// The largest `inputResponses` of a request, and the largest answer in a session, in bytes; 32 KiB by default.
-    ///
-    /// Raise it if the client's model samples images, for example. The state of a call carries the answers to the next round,
-    /// so raise [`StatePolicy::limit`](crate::state::StatePolicy::limit) as well: it must be about 1.6 times as much. A user
-    /// whose answer is longer than this on a session, or does not fit into the state beside earlier answers, reads that it is
-    /// too long, and is asked again.
-    pub fn answers_size(self, bytes: usize) -> Self {
-        Self { answers_size: Some(bytes), ..self }
-    }
-
     /// The size of answers, where the record of a call may take so many bytes; an error if it was set to more than that has
     /// room for.
     pub(super) fn answers_within(&self, record: usize) -> Result<usize, String> {
@@ -110,95 +153,6 @@ impl Limits {
             )),
             set => Ok(set.unwrap_or(32 * 1024)),
         }
-    }
-
-    /// Calls that run at once, on all transports together; 10,000 by default. A further call gets the error -32603, and HTTP
-    /// 503 if it is stateless.
-    pub fn calls(self, most: usize) -> Self {
-        Self { calls: most, ..self }
-    }
-
-    /// Subscriptions (`subscriptions/listen`) that are open at once, on all transports together; 1,000 by default, fewer
-    /// than connections. A further one gets the error -32603, and HTTP 503.
-    ///
-    /// A session's own notifications do not count. One subscription or session names at most 10,000 resources.
-    pub fn subscriptions(self, most: usize) -> Self {
-        Self { subscriptions: most, ..self }
-    }
-
-    /// [Background tasks](crate::BackgroundTasks) that wait or run at the same time; 10,000 by default. Beyond the limit,
-    /// `add` returns an error.
-    pub fn background_tasks(self, most: usize) -> Self {
-        Self { background_tasks: most, ..self }
-    }
-
-    /// Background tasks of one caller that wait or run at the same time; a quarter of
-    /// [`background_tasks`](Self::background_tasks) by default. Beyond the limit, `add` returns an error.
-    pub fn background_tasks_per_caller(self, most: usize) -> Self {
-        Self { background_tasks_per_caller: Some(most), ..self }
-    }
-
-    /// What the server holds for its clients, in bytes; 128 MiB by default. What finds no room gets the error -32603, and HTTP
-    /// 503 if it is stateless; a question over a session fails, and a reply is not kept for a client that comes back.
-    ///
-    /// It counts requests that have not arrived completely, running calls (their head, and their arguments as text and as
-    /// values), open questions over sessions, replies that sessions keep, joined texts of streams, the URIs of subscriptions,
-    /// heads of WebSockets, and messages over WebSockets and HTTP+SSE that wait. The first 4 KiB of each request, call and
-    /// subscription do not count, so ordinary requests find room, and one that takes more than half of the limit counts as half of it. What functions
-    /// allocate themselves is not counted, and neither are replies on their way to the client.
-    pub fn memory(self, bytes: usize) -> Self {
-        Self { memory: bytes, ..self }
-    }
-
-    /// Calls of one caller that run at once; a quarter of [`calls`](Self::calls) by default. A further call gets the error
-    /// -32603, and HTTP 429 if it is stateless.
-    pub fn calls_per_caller(self, most: usize) -> Self {
-        Self { calls_per_caller: Some(most), ..self }
-    }
-
-    /// Questions over the sessions of one caller that wait for an answer; a quarter of [`calls`](Self::calls) by default. A
-    /// further question fails, as if the client could not be asked. Stateless questions wait at the client.
-    pub fn questions_per_caller(self, most: usize) -> Self {
-        Self { questions_per_caller: Some(most), ..self }
-    }
-
-    /// Sessions over HTTP, WebSockets and streams of HTTP+SSE of one caller; a quarter of
-    /// [`http::Config::max_sessions`](crate::http::Config::max_sessions) by default. A further `initialize` ends the
-    /// caller's session that has been idle longest; if there is none, and for a WebSocket and a stream, it is HTTP 429.
-    pub fn sessions_per_caller(self, most: usize) -> Self {
-        Self { sessions_per_caller: Some(most), ..self }
-    }
-
-    /// Subscriptions of one caller; a quarter of [`subscriptions`](Self::subscriptions) by default. A further one gets the
-    /// error -32603, and HTTP 429.
-    pub fn subscriptions_per_caller(self, most: usize) -> Self {
-        Self { subscriptions_per_caller: Some(most), ..self }
-    }
-
-    /// What the server holds for one caller, in bytes; a quarter of [`memory`](Self::memory) by default. What finds no room
-    /// gets the error -32603, and HTTP 429 if it is stateless.
-    pub fn memory_per_caller(self, bytes: usize) -> Self {
-        Self { memory_per_caller: Some(bytes), ..self }
-    }
-
-    /// The methods that were called with zero: nothing could run.
-    pub(super) fn mistakes(&self) -> impl Iterator<Item = &'static str> {
-        let limits = [
-            ("message_size", Some(self.message_size)),
-            ("message_values", Some(self.message_values)),
-            ("answers_size", self.answers_size),
-            ("calls", Some(self.calls)),
-            ("subscriptions", Some(self.subscriptions)),
-            ("background_tasks", Some(self.background_tasks)),
-            ("memory", Some(self.memory)),
-            ("calls_per_caller", self.calls_per_caller),
-            ("questions_per_caller", self.questions_per_caller),
-            ("sessions_per_caller", self.sessions_per_caller),
-            ("subscriptions_per_caller", self.subscriptions_per_caller),
-            ("background_tasks_per_caller", self.background_tasks_per_caller),
-            ("memory_per_caller", self.memory_per_caller),
-        ];
-        limits.into_iter().filter(|(_, limit)| *limit == Some(0)).map(|(method, _)| method)
     }
 
     /// The budgets of a server with at most so many sessions. A further session ends an idle one, so the budget of sessions limits
