@@ -48,6 +48,7 @@ use crate::model::JsonObject;
 /// sense, so a fresh token of the same user continues both.
 ///
 /// It is cheap to clone. `Debug` hides the subject and the claims, because debug output ends up in logs.
+#[must_use]
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Principal(Arc<PrincipalParts>);
@@ -96,31 +97,26 @@ impl Principal {
     /// let [ours, theirs] = ["https://id.example.com", "https://evil.example"];
     /// assert_ne!(Principal::new("ada").with_issuer(ours), Principal::new("ada").with_issuer(theirs));
     /// ```
-    #[must_use]
     pub fn with_issuer(self, issuer: impl Into<String>) -> Self {
         self.change(|parts| parts.issuer = Some(issuer.into()))
     }
 
     /// With the id of the OAuth client that acts for the caller.
-    #[must_use]
     pub fn with_client_id(self, client_id: impl Into<String>) -> Self {
         self.change(|parts| parts.client_id = Some(client_id.into()))
     }
 
     /// With these scopes, in place of those it had.
-    #[must_use]
     pub fn with_scopes<S: Into<String>>(self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.change(|parts| parts.scopes = scopes.into_iter().map(Into::into).collect())
     }
 
     /// With these claims, in place of those it had: whatever else its token says.
-    #[must_use]
     pub fn with_claims(self, claims: JsonObject) -> Self {
         self.change(|parts| parts.claims = claims)
     }
 
     /// With the time when what proves the caller's identity expires.
-    #[must_use]
     pub fn with_expiry(self, expires: SystemTime) -> Self {
         self.change(|parts| parts.expires = Some(expires))
     }

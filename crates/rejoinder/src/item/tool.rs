@@ -13,6 +13,7 @@ use crate::{
 /// A tool, ready to be given to a server.
 ///
 /// `tools![..]` makes them from functions marked `#[tool]`; [`Tool::dynamic`] makes one at run time.
+#[must_use]
 #[derive(Debug, Clone)]
 pub struct Tool {
     record: model::Tool,
@@ -93,7 +94,6 @@ impl Tool {
     /// # Panics
     ///
     /// If the tool is a function marked `#[tool]`: its parameters name its resolvers.
-    #[must_use]
     pub fn resolve<R: Resolver>(mut self) -> Self {
         let name = self.record.name.clone();
         let dynamic = self
@@ -123,7 +123,6 @@ impl Tool {
     /// # Panics
     ///
     /// If the tool is a function marked `#[tool]`: its arguments are always checked.
-    #[must_use]
     pub fn unchecked(mut self) -> Self {
         let name = self.record.name.clone();
         let dynamic = self.dynamic.as_mut();
@@ -181,7 +180,6 @@ impl Tool {
     }
 
     /// The same tool under another name.
-    #[must_use]
     pub fn renamed(mut self, name: impl Into<String>) -> Self {
         self.record.name = name.into();
         self
@@ -198,7 +196,6 @@ impl Tool {
     /// let tool = Tool::dynamic(record, |_, _| std::future::pending::<()>()).timeout(Duration::from_secs(30));
     /// assert_eq!(tool.name(), "wait");
     /// ```
-    #[must_use]
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.function.timeout = Some(limit);
         self
@@ -206,7 +203,6 @@ impl Tool {
 
     /// The same tool with one more tag, as `#[tool(tags = ["admin"])]` sets them, for
     /// [`Server::only_tagged`](crate::Server::only_tagged).
-    #[must_use]
     pub fn tagged(mut self, tag: impl Into<String>) -> Self {
         self.tags.push(Cow::Owned(tag.into()));
         self
@@ -225,7 +221,6 @@ impl Tool {
     /// let tool = Tool::dynamic(record, |_, _| async { "gone" }).scopes(["tables:write"]);
     /// assert_eq!(tool.name(), "drop");
     /// ```
-    #[must_use]
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.function.scopes = scopes.into_iter().map(Into::into).collect();
         self

@@ -40,6 +40,7 @@ use crate::{
 /// # Ok(())
 /// # }
 /// ```
+#[must_use]
 #[derive(Debug, Clone)]
 pub struct Client {
     pub(super) connection: ClientConnection,
@@ -91,7 +92,6 @@ impl Client {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn era(mut self, era: Era) -> Self {
         self.connection.era = era;
         self.reconnected()
@@ -121,7 +121,6 @@ impl Client {
     /// Except over HTTP, all requests of the client and its clones share one connection. Over it, neither a question of a session nor a log
     /// message says which call it belongs to: the oldest open call answers the question, and all open calls see the log
     /// message.
-    #[must_use]
     pub fn transport(mut self, transport: Transport) -> Self {
         self.connection.transport = transport;
         self.reconnected()
@@ -132,7 +131,6 @@ impl Client {
     /// # Panics
     ///
     /// If the name or the value is not valid in a header.
-    #[must_use]
     #[track_caller]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         let name = HeaderName::try_from(name).unwrap_or_else(|error| panic!("the header `{name}`: {error}"));
@@ -161,35 +159,30 @@ impl Client {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn extension<T: Clone + Send + Sync + 'static>(mut self, value: T) -> Self {
         self.connection.extensions.insert(value);
         self.reconnected()
     }
 
     /// Declares the capabilities of the client; none by default.
-    #[must_use]
     pub fn capabilities(mut self, capabilities: ClientCapabilities) -> Self {
         self.connection.capabilities = capabilities;
         self.reconnected()
     }
 
     /// Requests log messages of that level and above; none by default.
-    #[must_use]
     pub fn log_level(mut self, level: Level) -> Self {
         self.connection.log_level = Some(level);
         self.reconnected()
     }
 
     /// The name in the client's `clientInfo`.
-    #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.connection.info.name = name.into();
         self.reconnected()
     }
 
     /// The version in the client's `clientInfo`.
-    #[must_use]
     pub fn version(mut self, version: impl Into<String>) -> Self {
         self.connection.info.version = version.into();
         self.reconnected()
@@ -224,7 +217,6 @@ impl Client {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn answer(self, key: impl Into<String>, form: impl Elicit) -> Self {
         self.scripted(key, Script::Always(ClientAnswer::accept(form)))
     }
@@ -262,26 +254,22 @@ impl Client {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn allow_other_paths(mut self) -> Self {
         self.allows_other_paths = true;
         self
     }
 
     /// Declines the question of that key, every time.
-    #[must_use]
     pub fn decline(self, key: impl Into<String>) -> Self {
         self.scripted(key, Script::Always(ClientAnswer::decline()))
     }
 
     /// Cancels the question of that key, every time.
-    #[must_use]
     pub fn cancel(self, key: impl Into<String>) -> Self {
         self.scripted(key, Script::Always(ClientAnswer::cancel()))
     }
 
     /// Sends this answer to the question of that key, every time: for choices, samples, roots, and invalid answers.
-    #[must_use]
     pub fn answer_with(self, key: impl Into<String>, answer: Value) -> Self {
         self.scripted(key, Script::Always(ClientAnswer::with(answer)))
     }
@@ -313,7 +301,6 @@ impl Client {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn answers(self, key: impl Into<String>, answers: impl IntoIterator<Item = ClientAnswer>) -> Self {
         self.scripted(key, Script::InTurn(answers.into_iter().collect(), 0))
     }

@@ -66,7 +66,6 @@ impl Client {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     #[track_caller]
     pub fn replace<T: Send + Sync + 'static>(self, service: T) -> Self {
         self.replace_arc(Arc::new(service))
@@ -77,7 +76,6 @@ impl Client {
     /// # Panics
     ///
     /// If no service of that type was provided.
-    #[must_use]
     #[track_caller]
     pub fn replace_arc<T: ?Sized + Send + Sync + 'static>(self, service: Arc<T>) -> Self {
         if !self.connection.server.0.dependencies().contains(TypeId::of::<T>()) {
@@ -116,7 +114,6 @@ impl Client {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     #[track_caller]
     pub fn replace_resolver<R: Resolver>(self, value: impl Fn() -> R::Output + Send + Sync + 'static) -> Self {
         self.replaced_by::<R>(Double::Value(Box::new(value)))
@@ -160,7 +157,6 @@ impl Client {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     #[track_caller]
     pub fn replace_with<R: Resolver, S: Resolver<Output = R::Output>>(self) -> Self {
         self.replaced_by::<R>(Double::Resolver(S::run))
@@ -200,7 +196,6 @@ impl Client {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     #[track_caller]
     pub fn replace_method<F: 'static, T: 'static>(
         self,

@@ -12,6 +12,7 @@ use super::exchange::ClientExchange;
 /// let filter = Filter::default().tools().resource("note://welcome");
 /// assert!(filter.tools_list_changed);
 /// ```
+#[must_use]
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
@@ -28,25 +29,21 @@ pub struct Filter {
 
 impl Filter {
     /// Adds changes to the list of tools.
-    #[must_use]
     pub fn tools(self) -> Self {
         Self { tools_list_changed: true, ..self }
     }
 
     /// Adds changes to the list of prompts.
-    #[must_use]
     pub fn prompts(self) -> Self {
         Self { prompts_list_changed: true, ..self }
     }
 
     /// Adds changes to the lists of resources and templates.
-    #[must_use]
     pub fn resources(self) -> Self {
         Self { resources_list_changed: true, ..self }
     }
 
     /// Adds changes to the contents of a resource.
-    #[must_use]
     pub fn resource(mut self, uri: impl Into<String>) -> Self {
         self.resource_subscriptions.push(uri.into());
         self

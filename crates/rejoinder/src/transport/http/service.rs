@@ -59,6 +59,7 @@ use crate::{
 /// With [`Context::extension`](crate::Context::extension), tools read the request extensions that your layers insert.
 ///
 /// Another transport is another route: `service.websocket()` with the feature `ws`, `service.sse()` with `sse`.
+#[must_use]
 #[derive(Clone)]
 pub struct McpService(pub(in crate::transport) Arc<Endpoint>, HttpTransport);
 
@@ -125,7 +126,6 @@ impl McpService {
     ///
     /// The headers and extensions of the request that opens the WebSocket are those of every call over it.
     #[cfg(feature = "ws")]
-    #[must_use]
     pub fn websocket(&self) -> Self {
         Self(Arc::clone(&self.0), HttpTransport::WebSocket)
     }
@@ -141,7 +141,6 @@ impl McpService {
     /// let app: Router = Router::new().route_service("/sse", service.sse()).route_service("/mcp", service);
     /// ```
     #[cfg(feature = "sse")]
-    #[must_use]
     pub fn sse(&self) -> Self {
         Self(Arc::clone(&self.0), HttpTransport::Sse)
     }
@@ -162,7 +161,6 @@ impl McpService {
     ///     .route_service("/api/mcp", service);
     /// ```
     #[cfg(feature = "auth")]
-    #[must_use]
     pub fn resource_metadata(&self) -> Self {
         Self(Arc::clone(&self.0), HttpTransport::Metadata)
     }
