@@ -4,9 +4,10 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use regex_lite::Regex;
-use syn::{Expr, ExprLit, Lit};
+use syn::Expr;
 
 use crate::{
+    docs,
     errors::Errors,
     names::{self, pascal},
     options::{Options, is_set},
@@ -57,7 +58,7 @@ pub(crate) fn constraints(options: &mut Options, errors: &mut Errors) -> TokenSt
 }
 
 fn format(value: &Expr, errors: &mut Errors) -> TokenStream {
-    let written = string_literal(value).unwrap_or_default();
+    let written = docs::text(value).unwrap_or_default();
     if !FORMATS.contains(&&*written) {
         errors.at(value, format!("unknown format; {}", use_one_of(&written, &FORMATS)));
         return TokenStream::new();
@@ -68,7 +69,7 @@ fn format(value: &Expr, errors: &mut Errors) -> TokenStream {
 
 /// Refuses a literal that is not a regular expression.
 fn check_pattern(pattern: &Expr, errors: &mut Errors) {
-    if let Some(Err(error)) = string_literal(pattern).map(|text| Regex::new(&text)) {
+    if let Some(Err(error)) = docs::text(pattern).map(|text| Regex::new(&text)) {
         errors.at(pattern, format!("`pattern` is not a regular expression: {error}"));
     }
 }
@@ -78,14 +79,6 @@ pub(crate) fn call(option: &Ident, value: impl ToTokens) -> TokenStream {
     // A macro's span, as the field's: between spans of two kinds the compiler would show the whole macro.
     let option = Ident::new(&option.to_string(), Span::call_site().located_at(option.span()));
     quote_spanned!(option.span()=> .#option(#value))
-}
-
-/// The string, if the expression is a string literal.
-fn string_literal(value: &Expr) -> Option<String> {
-    match value {
-        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
-        _ => None,
-    }
 }
 
 /// `did you mean "email"? use one of "email", "uri"`.

@@ -26,8 +26,9 @@ pub(crate) fn doc(attr: &Attribute) -> Option<&Expr> {
     }
 }
 
-fn text(line: &Expr) -> Option<String> {
-    match line {
+/// The text of a literal.
+pub(crate) fn text(expression: &Expr) -> Option<String> {
+    match expression {
         Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
         _ => None,
     }
