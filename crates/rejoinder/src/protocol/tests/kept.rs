@@ -21,3 +21,16 @@ async fn r_l8_a_running_call_does_not_keep_its_request() {
     assert!(futures_util::poll!(std::pin::pin!(stream.frame())).is_pending());
     assert!(body.is_unique(), "the call holds a part of it");
 }
+
+#[tokio::test]
+async fn a_list_is_a_head_and_one_piece_that_all_replies_share() {
+    let engine = server().build().expect("a good server").0;
+    let pieces = || -> Vec<Bytes> {
+        let Dispatched::Reply(reply) = answer(&engine, &request("tools/list", json!({}))) else { panic!("no reply") };
+        reply.into_body().pieces().collect()
+    };
+    let (first, second) = (pieces(), pieces());
+    assert!(first.len() == 2 && first[1].ends_with(b"}}"), "{first:?}");
+    assert_eq!(first, second);
+    assert_eq!(first[1].as_ptr(), second[1].as_ptr(), "it is not copied");
+}
