@@ -103,6 +103,8 @@ pub struct NodeArgument<'a> {
     pub pipes: &'a [&'static ItemNode<'static>],
     /// Whether it is `Rounds`.
     pub(super) by_hand: bool,
+    /// Whether what it takes of the call is known.
+    is_ours: bool,
     /// What it needs to have been provided.
     pub(super) need: fn() -> Option<Need>,
     /// How it is read where only its name is known, if it is an argument.
@@ -115,12 +117,12 @@ impl<'a> NodeArgument<'a> {
     /// A parameter of type `P`, which decides where it comes from.
     pub const fn of<P: Parameter<SOURCE>, const SOURCE: u8>(name: &'a str, written: &'a str) -> Self {
         let plain = Self::untyped(name, written, SOURCE);
-        Self { by_hand: P::BY_HAND, need: P::need, by_name: P::BY_NAME, ..plain }
+        Self { by_hand: P::BY_HAND, is_ours: P::IS_OURS, need: P::need, by_name: P::BY_NAME, ..plain }
     }
 
     /// A parameter that is a header.
     pub const fn header(name: &'a str, written: &'a str, header: &'a str) -> Self {
-        Self { header: Some(header), ..Self::untyped(name, written, source::INJECTED) }
+        Self { header: Some(header), is_ours: true, ..Self::untyped(name, written, source::INJECTED) }
     }
 
     /// The same, where the author says that the model supplies it.
@@ -163,6 +165,7 @@ impl<'a> NodeArgument<'a> {
             header: None,
             pipes: &[],
             by_hand: false,
+            is_ours: is_argument,
             need: || None,
             by_name: None,
             complete: None,
@@ -298,6 +301,19 @@ pub(crate) fn needs_of(
         below(edges).into_iter().flat_map(|instance| needs(instance.arguments, Some(("resolver", instance.node.name)))),
     );
     all
+}
+
+/// Whether a state that these parameters, pipes and resolvers take once may have other users in the call: a type of the
+/// program, or a resolver that runs for each parameter.
+pub(crate) fn may_share_states(
+    arguments: &[NodeArgument<'static>],
+    pipes: &[&'static ItemNode<'static>],
+    edges: &[Edge],
+) -> bool {
+    let is_foreign = |arguments: &[NodeArgument<'static>]| arguments.iter().any(|argument| !argument.is_ours);
+    is_foreign(arguments)
+        || pipes.iter().any(|node| is_foreign(node.arguments))
+        || below(edges).into_iter().any(|instance| is_foreign(instance.arguments) || !instance.node.cached)
 }
 
 /// What is wrong with the forms of the resolvers that these edges reach.

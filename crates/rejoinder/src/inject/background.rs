@@ -178,6 +178,8 @@ impl BackgroundTasks {
 }
 
 impl FromCall for BackgroundTasks {
+    const IS_OURS: bool = true;
+
     async fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
         call.round_tasks();
         Ok(Self::of(call))

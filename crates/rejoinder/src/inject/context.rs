@@ -369,6 +369,8 @@ impl Context {
 }
 
 impl FromCall for Context {
+    const IS_OURS: bool = true;
+
     async fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
         Ok(Self { call: call.clone(), resolved: None })
     }

@@ -130,6 +130,8 @@ pub trait SharedService: Send + Sync + 'static {}
 impl<T: ?Sized + Send + Sync + 'static> SharedService for T {}
 
 impl<T: ?Sized + SharedService> FromCall for Dep<T> {
+    const IS_OURS: bool = true;
+
     async fn from_call(call: &Call, parameter: &'static str) -> Result<Self, CallError> {
         call.dependency::<T>().map(Self).ok_or_else(|| {
             // Only a tool that was added at run time past `build()` gets here.
@@ -147,6 +149,8 @@ impl<T: ?Sized + SharedService> FromCall for Dep<T> {
 
 /// An optional service: `None` if it was not provided.
 impl<T: ?Sized + SharedService> FromCall for Option<Dep<T>> {
+    const IS_OURS: bool = true;
+
     async fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
         Ok(call.dependency::<T>().map(Dep))
     }

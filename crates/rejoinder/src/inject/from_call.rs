@@ -65,6 +65,10 @@ pub trait FromCall: Sized + Send {
     /// Whether it is for functions that make their rounds by hand.
     #[doc(hidden)]
     const BY_HAND: bool = false;
+
+    /// Whether it is a type of rejoinder. What another type takes of the call is not known: it may be a state.
+    #[doc(hidden)]
+    const IS_OURS: bool = false;
 }
 
 /// Something that a parameter needs to have been provided when the server was built.

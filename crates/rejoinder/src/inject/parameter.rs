@@ -128,6 +128,9 @@ pub trait Parameter<const SOURCE: u8>: Sized {
     /// Whether it is for functions that make their rounds by hand.
     const BY_HAND: bool = false;
 
+    /// Whether what it takes of the call is known.
+    const IS_OURS: bool = true;
+
     /// How it is read where only its name is known, if it is an argument.
     const BY_NAME: Option<ByName> = None;
 
@@ -139,6 +142,7 @@ pub trait Parameter<const SOURCE: u8>: Sized {
 
 impl<T: FromCall> Parameter<{ source::INJECTED }> for T {
     const BY_HAND: bool = T::BY_HAND;
+    const IS_OURS: bool = T::IS_OURS;
 
     fn need() -> Option<Need> {
         T::need()

@@ -2,6 +2,8 @@ use super::{FromCall, Need};
 use crate::{auth::Principal, call::Call, error::CallError};
 
 impl FromCall for Principal {
+    const IS_OURS: bool = true;
+
     async fn from_call(call: &Call, parameter: &'static str) -> Result<Self, CallError> {
         let caller = call.request().principal.clone();
         caller.ok_or_else(|| {
@@ -17,6 +19,8 @@ impl FromCall for Principal {
 
 /// The caller, if there is one.
 impl FromCall for Option<Principal> {
+    const IS_OURS: bool = true;
+
     async fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
         Ok(call.request().principal.clone())
     }

@@ -58,6 +58,8 @@ impl Rounds {
 }
 
 impl FromCall for Rounds {
+    const IS_OURS: bool = true;
+
     async fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
         call.record().makes_rounds_by_hand();
         Ok(Self(call.clone()))

@@ -89,6 +89,8 @@ impl Scope {
 }
 
 impl FromCall for Scope {
+    const IS_OURS: bool = true;
+
     async fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
         Ok(Self(call.clone()))
     }

@@ -80,6 +80,8 @@ impl<T> Clone for SessionState<T> {
 }
 
 impl<T: CallState> FromCall for SessionState<T> {
+    const IS_OURS: bool = true;
+
     async fn from_call(call: &Call, parameter: &'static str) -> Result<Self, CallError> {
         let found = Option::<Self>::from_call(call, parameter).await?;
         found.ok_or_else(|| CallError::no_session(parameter))
@@ -93,6 +95,8 @@ impl<T: CallState> FromCall for SessionState<T> {
 
 /// `None` if there is no session.
 impl<T: CallState> FromCall for Option<SessionState<T>> {
+    const IS_OURS: bool = true;
+
     async fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
         let values = call.request().session_values.as_ref();
         Ok(values.map(|values| SessionState(State(values.get::<StateCell<T>, _>()))))

@@ -161,6 +161,8 @@ pub trait CallState: Default + Send + 'static {}
 impl<T: Default + Send + 'static> CallState for T {}
 
 impl<T: CallState> FromCall for State<T> {
+    const IS_OURS: bool = true;
+
     async fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
         Ok(Self(call.shared::<StateCell<T>, _>()))
     }

@@ -20,7 +20,10 @@ use crate::{
         read_arguments,
     },
     call::Call,
-    graph::{Arguments, Complete, Edge, FunctionArguments, Gate, ItemNode, Keys, NodeArgument, Walk, needs_of},
+    graph::{
+        Arguments, Complete, Edge, FunctionArguments, Gate, ItemNode, Keys, NodeArgument, Walk, may_share_states,
+        needs_of,
+    },
     inject::Need,
     reply::{FunctionRun, OutputSchema},
 };
@@ -245,6 +248,11 @@ impl ItemFunction {
     /// The services that must be provided, by parameter.
     pub(crate) fn needs(&self) -> Vec<(&'static str, Need)> {
         needs_of(self.inputs, &self.pipes(), &self.all_edges())
+    }
+
+    /// Whether a state of its calls may have users that [`needs`](Self::needs) does not show.
+    pub(crate) fn may_share_states(&self) -> bool {
+        may_share_states(self.inputs, &self.pipes(), &self.all_edges())
     }
 }
 

@@ -214,6 +214,8 @@ impl ServerHandle {
 }
 
 impl FromCall for ServerHandle {
+    const IS_OURS: bool = true;
+
     async fn from_call(call: &Call, _: &'static str) -> Result<Self, CallError> {
         let handle = call.dependency::<Self>().map(|handle| Self::clone(&handle));
         handle.ok_or_else(|| CallError::internal("a call without a server has no `ServerHandle`"))

@@ -274,23 +274,25 @@ fn forgotten(registry: &Registry) -> Vec<BuildProblem> {
 
 /// The states that one function alone takes. It shares them with nobody, so it may mean a value that lasts longer than a call.
 fn unshared_states(registry: &Registry) -> Vec<BuildProblem> {
-    let mut states: IndexMap<TypeId, Vec<(String, &str, &str)>> = IndexMap::new();
+    // Who takes each state first, and whether anything else in a call may have it.
+    let mut states: IndexMap<TypeId, (BuildProblem, bool)> = IndexMap::new();
     for item in registry.items() {
-        for (parameter, need) in item.function().needs().into_iter().filter(|(_, need)| need.is_state) {
-            let function = need.of.map_or_else(|| subject(item), |(word, name)| format!("{word} `{name}`"));
-            states.entry(need.id).or_default().push((function, parameter, need.name));
+        let (needs, may_share) = (item.function().needs(), item.function().may_share_states());
+        let taken: Vec<_> = needs.iter().filter(|(_, need)| need.is_state).collect();
+        for (parameter, need) in &taken {
+            let subject = need.of.map_or_else(|| subject(item), |(word, name)| format!("{word} `{name}`"));
+            let message = format!(
+                "no other function takes the state of parameter `{parameter}`, a `{}`, and it is a new one in each call: for \
+                 a value that lasts, provide it and take a `Dep`, or take a `SessionState`; otherwise use a variable",
+                need.name
+            );
+            let times = taken.iter().filter(|(_, other)| other.id == need.id).count();
+            let (first, is_shared) =
+                states.entry(need.id).or_insert_with(|| (BuildProblem { subject: subject.clone(), message }, false));
+            *is_shared |= may_share || times > 1 || first.subject != subject;
         }
     }
-    let problem = |takers: Vec<(String, &str, &str)>| {
-        let (function, parameter, name) = takers.first()?;
-        let message = format!(
-            "no other function takes the state of parameter `{parameter}`, a `{name}`, and it is a new one in each call: for a \
-             value that lasts, provide it and take a `Dep`, or take a `SessionState`; otherwise use a variable"
-        );
-        let is_shared = takers.iter().any(|(other, ..)| other != function);
-        (!is_shared).then(|| BuildProblem { subject: function.clone(), message })
-    };
-    states.into_values().filter_map(problem).collect()
+    states.into_values().filter_map(|(problem, is_shared)| (!is_shared).then_some(problem)).collect()
 }
 
 /// Whether the APIs of OpenAI, Anthropic and Google accept a name that may have these signs beside letters and digits.

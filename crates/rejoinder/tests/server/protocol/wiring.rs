@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use rejoinder::{
-    BuiltServer, Resource, Tool, auth::Principal, http, model, prelude::*, server::Limits, state::StatePolicy,
-    testing::Client,
+    BuiltServer, Call, FromCall, Resource, Tool, auth::Principal, http, model, prelude::*, server::Limits,
+    state::StatePolicy, testing::Client,
 };
 use serde_json::json;
 
@@ -619,4 +619,77 @@ fn a_state_that_is_shared_with_nobody_is_a_warning() {
     // The resolver of two tools is one function.
     let warnings = Server::new("notes", "1.0.0").tools(tools![note]).nest("more", tools![note]).check().unwrap();
     assert!(warnings[0].to_string().starts_with("resolver `noted`: no other function takes the state"), "{warnings:?}");
+}
+
+/// What a `FromCall` type, a generic resolver, an uncached resolver and a pipe note is for others too.
+#[test]
+fn a_state_that_something_else_in_the_call_may_have_is_no_warning() {
+    type Notes = State<Vec<String>>;
+
+    struct Admitted;
+
+    impl FromCall for Admitted {
+        async fn from_call(call: &Call, parameter: &'static str) -> Result<Self, CallError> {
+            Notes::from_call(call, parameter).await?.with(|notes| notes.push("admitted".to_owned()));
+            Ok(Self)
+        }
+    }
+
+    /// Reads what `Admitted` has noted.
+    #[tool]
+    fn by_type(_admitted: Admitted, notes: Notes) -> usize {
+        notes.get().len()
+    }
+
+    #[resolver]
+    fn size<T: Send + Sync + 'static>(notes: Notes) -> usize {
+        notes.with(|notes| notes.push(std::any::type_name::<T>().to_owned()));
+        size_of::<T>()
+    }
+
+    /// Takes the resolver with two types.
+    #[tool]
+    fn by_types(#[resolve(size::<u8>)] small: &usize, #[resolve(size::<u64>)] large: &usize) -> usize {
+        small + large
+    }
+
+    #[resolver(cache = false)]
+    fn numbered(notes: Notes) -> usize {
+        notes.with(|notes| {
+            notes.push("numbered".to_owned());
+            notes.len()
+        })
+    }
+
+    /// Takes the next number twice.
+    #[tool]
+    fn by_runs(#[resolve(numbered)] first: &usize, #[resolve(numbered)] second: &usize) -> usize {
+        first + second
+    }
+
+    #[pipe]
+    fn noted(text: String, notes: Notes) -> String {
+        notes.with(|notes| notes.push(text.clone()));
+        text
+    }
+
+    /// Has the pipe for two arguments.
+    #[tool]
+    fn by_pipes(#[pipe(noted)] first: String, #[pipe(noted)] second: String) -> String {
+        first + &second
+    }
+
+    /// Has the pipe for one.
+    #[tool]
+    fn by_one_pipe(#[pipe(noted)] only: String) -> String {
+        only
+    }
+
+    let warnings = |tool| Server::new("notes", "1.0.0").tools([tool]).check().unwrap();
+    for tool in tools![by_type, by_types, by_runs, by_pipes] {
+        let warnings = warnings(tool);
+        assert!(warnings.is_empty(), "{warnings:?}");
+    }
+    let warnings = Server::new("notes", "1.0.0").tools(tools![by_one_pipe]).check().unwrap();
+    assert!(warnings[0].to_string().starts_with("pipe `noted`: no other function takes the state"), "{warnings:?}");
 }
