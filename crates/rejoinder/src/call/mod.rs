@@ -138,6 +138,20 @@ impl Call {
         &self.0.outbox
     }
 
+    /// Sends a notification to the client. After the end of the call it is dropped; the first one is logged, unless the call was
+    /// cancelled or ran out of time: then its function could not wait for what sends it.
+    pub(crate) async fn emit(&self, emitted: Emitted) {
+        let is_first_late = self.0.outbox.send(emitted).await;
+        if is_first_late && !matches!(self.ending(), Some(CallEnd::Cancelled | CallEnd::TimedOut)) {
+            let request = &*String::from_utf8_lossy(&self.request().request_id);
+            tracing::warn!(
+                request,
+                "a future has sent progress or a log message to the client after its call had ended, so it was dropped: await \
+                 the future before the function returns, or log with `tracing` in it"
+            );
+        }
+    }
+
     /// A provided service.
     pub fn dependency<T: ?Sized + Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         self.0.dependencies.get::<T>()

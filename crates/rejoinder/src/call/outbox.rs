@@ -54,8 +54,8 @@ struct OutboxQueue {
     progress: Option<f64>,
     muted: bool,
     closed: bool,
-    /// Whether it has been logged that something came after that.
-    warned: bool,
+    /// Whether something came after that.
+    has_late: bool,
     /// Whether nobody takes anything any more, although the call may go on.
     abandoned: bool,
     /// What the reply takes along, if another than the call makes it.
@@ -71,23 +71,22 @@ const CAPACITY: usize = 64;
 impl Outbox {
     /// Emits a notification, and waits while the outbox is full.
     ///
-    /// After the end of the call it is dropped, with one warning, and so is progress that does not rise, without.
-    pub(crate) async fn send(&self, emitted: Emitted) {
+    /// After the end of the call it is dropped, and so is progress that does not rise. Returns whether it is the first that comes
+    /// after the end.
+    pub(super) async fn send(&self, emitted: Emitted) -> bool {
         loop {
             let room = self.room.notified();
             {
                 let mut queue = lock(&self.queue);
-                if queue.closed && !std::mem::replace(&mut queue.warned, true) {
-                    tracing::warn!(
-                        "a future has sent progress or a log message to the client after its call had ended, so it was \
-                         dropped: await the future before the function returns, or log with `tracing` in it"
-                    );
+                if queue.closed {
+                    return !std::mem::replace(&mut queue.has_late, true);
                 }
-                if queue.closed || queue.muted || queue.abandoned {
-                    return;
+                if queue.muted || queue.abandoned {
+                    return false;
                 }
                 if queue.waiting.len() < CAPACITY {
-                    return queue.push(emitted);
+                    queue.push(emitted);
+                    return false;
                 }
             }
             room.await;

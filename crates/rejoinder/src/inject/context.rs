@@ -75,7 +75,7 @@ impl Context {
             return;
         }
         match serde_json::to_value(data) {
-            Ok(data) => self.call.outbox().send(Emitted::Log { level, data }).await,
+            Ok(data) => self.call.emit(Emitted::Log { level, data }).await,
             Err(error) => tracing::warn!(%error, "a log message for the client is not JSON"),
         }
     }
@@ -426,7 +426,7 @@ impl IntoFuture for Progress {
         Box::pin(async move {
             let Self { call, progress, total, message } = self;
             if call.request().progress_token.is_some() {
-                call.outbox().send(Emitted::Progress { progress, total, message }).await;
+                call.emit(Emitted::Progress { progress, total, message }).await;
             }
         })
     }

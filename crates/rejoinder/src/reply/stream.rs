@@ -160,7 +160,7 @@ impl<T: StreamItem, R: IntoToolResult> ToolStream<T, R> {
             (self.fold)(Some((item, &message, &call)));
             sent += 1.0;
             if has_listener {
-                call.outbox().send(Emitted::Progress { progress: sent, total, message: Some(message) }).await;
+                call.emit(Emitted::Progress { progress: sent, total, message: Some(message) }).await;
             } else if sent % 64.0 == 0.0 {
                 // Nothing slows such a stream down, so it lets others run. (`consume_budget` would leave no budget to what
                 // watches the connection in the same future.)

@@ -230,6 +230,30 @@ async fn a_message_after_the_end_of_its_call_is_logged_once() {
     let client = client.era(Era::Session);
     client.call_tool("tells_late", json!({})).await.unwrap().background.finished().await;
     assert_eq!(logged.text().matches("after its call had ended, so it was dropped: await").count(), 1);
+    assert!(logged.text().contains("request=\""), "{}", logged.text());
+}
+
+/// Waits for a future that tells the client something when the call is over.
+#[tool(timeout = "10ms")]
+async fn waits_for_who_tells_late(ctx: Context, told: Dep<Notify>) {
+    let telling = tokio::spawn(async move {
+        ctx.cancellation().cancelled().await;
+        ctx.info("dropped").await;
+        told.notify_one();
+    });
+    telling.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_message_after_a_call_that_could_not_wait_for_it_is_not_logged() {
+    let (logged, _guard) = Logged::here();
+    let told = Arc::new(Notify::new());
+    let server = Server::new("late", "1.0.0").provide_arc(Arc::clone(&told)).tools(tools![waits_for_who_tells_late]);
+    let client = Client::new(server).era(Era::Session);
+    let reply = client.call_tool("waits_for_who_tells_late", json!({})).await.unwrap();
+    assert!(reply.is_error());
+    timeout(Duration::from_secs(30), told.notified()).await.unwrap();
+    assert!(!logged.text().contains("after its call had ended"), "{}", logged.text());
 }
 
 /// What a test does with a task.
