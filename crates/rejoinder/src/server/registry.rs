@@ -193,9 +193,11 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// How much memory it takes at most.
+    /// How much memory it takes. Before an era asks, what follows the members is not known; the name and the icons of the server
+    /// may be long.
     fn size(&self) -> usize {
-        (1 + self.ended.len()) * self.members.len()
+        let ended = self.ended.iter().map(|ended| ended.get().unwrap_or(&self.members).len());
+        self.members.len() + ended.sum::<usize>()
     }
 }
 
@@ -397,6 +399,14 @@ mod tests {
         ] {
             assert_eq!(similar(name, known.into_iter()), found, "{name}");
         }
+    }
+
+    #[test]
+    fn a_page_counts_with_what_follows_it() {
+        let page = Page { members: Bytes::from_static(b"members"), is_gated: false, ended: Arc::default() };
+        assert_eq!(page.size(), 3 * 7);
+        page.ended[1].get_or_init(|| vec![b' '; 1000].into());
+        assert_eq!(page.size(), 2 * 7 + 1000);
     }
 
     #[test]
