@@ -77,7 +77,7 @@ impl BuiltServer {
             on_signal(&self.0);
             // Before the author's functions run, which may print.
             let pipes = pipes::open();
-            serve_started(&self.0, async { Ok(serve(&self.0, pipes).await?) }).await
+            serve_started(&self.0, async { Ok(serve(&self.0, pipes?).await?) }).await
         })
     }
 

@@ -19,18 +19,26 @@ pub(super) type BoxWrite = Box<dyn AsyncWrite + Send + Unpin>;
 
 /// Pipes and sockets are polled. Anything else (a terminal, a file) goes through threads, which costs a switch for
 /// each message.
-pub(super) fn open() -> (BoxRead, BoxWrite) {
+///
+/// An error if there is no file descriptor left.
+pub(super) fn open() -> io::Result<(BoxRead, BoxWrite)> {
     #[cfg(unix)]
     let (input, output) = (
         polled(io::stdin(), pipe::Receiver::from_file).map(|input| Box::new(input) as BoxRead),
-        take_stdout().and_then(|stdout| match polled(stdout, pipe::Sender::from_file) {
-            Some(output) => Some(Box::new(output) as BoxWrite),
-            None => Some(Box::new(tokio::fs::File::from_std(stdout.try_clone().ok()?.into()))),
-        }),
+        take_stdout().map(writer).transpose()?,
     );
     #[cfg(not(unix))]
     let (input, output) = (None, None);
-    (input.unwrap_or_else(read_in_thread), output.unwrap_or_else(|| Box::new(tokio::io::stdout())))
+    Ok((input.unwrap_or_else(read_in_thread), output.unwrap_or_else(|| Box::new(tokio::io::stdout()))))
+}
+
+/// Writes to the standard output that was taken.
+#[cfg(unix)]
+fn writer(stdout: &OwnedFd) -> io::Result<BoxWrite> {
+    Ok(match polled(stdout, pipe::Sender::from_file) {
+        Some(output) => Box::new(output),
+        None => Box::new(tokio::fs::File::from_std(stdout.try_clone()?.into())),
+    })
 }
 
 /// Takes standard output for the protocol: what anything else in this process or its children prints goes to standard error

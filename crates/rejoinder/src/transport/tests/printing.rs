@@ -41,7 +41,13 @@ fn the_server_of_the_test_below() {
 
 /// Calls the tool twice, with what the server writes to as its standard output: what is there, and on standard error.
 fn serve(stdout: Stdio) -> (String, String) {
-    let mut command = Command::new(env::current_exe().expect("this program"));
+    let (is_served, stdout, stderr) = run(Command::new(env::current_exe().expect("this program")), stdout);
+    assert!(is_served, "{stderr}");
+    (stdout, stderr)
+}
+
+/// The same with a command that starts this program. Also returns whether it succeeded.
+fn run(mut command: Command, stdout: Stdio) -> (bool, String, String) {
     command.args(["--exact", "transport::tests::printing::the_server_of_the_test_below", "--nocapture"]);
     command.env(SERVER, "").stdin(Stdio::piped()).stdout(stdout).stderr(Stdio::piped());
     let mut server = command.spawn().expect("it starts");
@@ -51,13 +57,13 @@ fn serve(stdout: Stdio) -> (String, String) {
     for id in 1..=2 {
         let params = json!({ "name": "print", "_meta": meta });
         let call = json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params });
-        writeln!(input, "{call}").expect("it reads");
+        // It may have failed already.
+        let _ = writeln!(input, "{call}");
     }
     drop(input);
     let output = server.wait_with_output().expect("it ends");
-    assert!(output.status.success());
     let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
-    (text(output.stdout), text(output.stderr))
+    (output.status.success(), text(output.stdout), text(output.stderr))
 }
 
 fn assert_apart((stdout, stderr): (String, String)) {
@@ -85,4 +91,19 @@ fn what_a_server_prints_stays_out_of_a_file_with_its_replies() {
     std::fs::File::open(&path).expect("the file").read_to_string(&mut stdout).expect("UTF-8");
     std::fs::remove_file(&path).expect("the file");
     assert_apart((stdout, stderr));
+}
+
+#[test]
+fn without_file_descriptors_a_server_fails_and_replies_to_nobody_else() {
+    let mut failures = 0;
+    for files in 8..24 {
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", &format!("ulimit -n {files}; exec \"$0\" \"$@\"")])
+            .arg(env::current_exe().expect("this program"));
+        let (is_served, _, stderr) = run(command, Stdio::piped());
+        assert!(!stderr.contains("jsonrpc"), "with {files} files: {stderr}");
+        failures += usize::from(!is_served);
+    }
+    assert_ne!(failures, 0, "the limit does not work");
 }
