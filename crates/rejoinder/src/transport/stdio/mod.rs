@@ -49,7 +49,7 @@ impl Server {
     /// Serves one client on standard input and output until it disconnects, or until SIGINT or SIGTERM.
     ///
     /// From now on standard output belongs to the protocol. On Unix, what the process prints (`println!`) goes to standard
-    /// error; on other systems it breaks the connection.
+    /// error, also when serving is over; on other systems it breaks the connection.
     ///
     /// Await the future to its end: if it is dropped, what [`on_stop`](crate::Server::on_stop) was given does not run.
     ///
@@ -65,7 +65,7 @@ impl BuiltServer {
     /// Serves one client on standard input and output until it disconnects, or until SIGINT or SIGTERM.
     ///
     /// From now on standard output belongs to the protocol. On Unix, what the process prints (`println!`) goes to standard
-    /// error; on other systems it breaks the connection.
+    /// error, also when serving is over; on other systems it breaks the connection.
     ///
     /// Await the future to its end: if it is dropped, what [`on_stop`](crate::Server::on_stop) was given does not run.
     ///
