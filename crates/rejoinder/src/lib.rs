@@ -212,6 +212,7 @@ mod request;
 mod rounds;
 mod schema;
 pub mod server;
+pub mod tasks;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod transport;

@@ -7,10 +7,11 @@ use std::{
 };
 
 /// From the bottom to the top: folders, and files at the root. A room imports only rooms before it.
-const ROOMS: [&str; 22] = [
+const ROOMS: [&str; 23] = [
     "error",
     "schema",
     "auth",
+    "tasks",
     "request",
     "form",
     "argument",
