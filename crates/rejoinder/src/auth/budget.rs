@@ -2,7 +2,7 @@
 
 use std::{
     collections::{HashMap, hash_map::RandomState},
-    hash::BuildHasher,
+    hash::{BuildHasher, Hash},
     sync::{
         Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
@@ -134,6 +134,11 @@ impl Budget {
     /// so that it cannot keep known callers out.
     pub(crate) fn hold_unread(&self) -> Held {
         Held { budget: Some(self.clone()), caller: Some(UNREAD), free: FREE_UNREAD, amount: 0 }
+    }
+
+    /// Nothing yet, for an owner of what outlives the calls of its caller. It has the share of a caller, and all of it counts.
+    pub(crate) fn hold_for(&self, owner: impl Hash) -> Held {
+        Held { budget: Some(self.clone()), caller: Some(self.0.hasher.hash_one(owner)), free: 0, amount: 0 }
     }
 
     /// So much for that caller; what is free is not counted.

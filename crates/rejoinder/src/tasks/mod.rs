@@ -6,14 +6,25 @@
 //! kept, and is not done again.
 //!
 //! A [`TaskKeeper`] keeps tasks and has them run. It knows nothing of calls: what it keeps is bytes, and what runs a task is a
-//! [`TaskRunner`] that the server hands to it.
+//! [`TaskRunner`] that the server hands to it. The one that is built in is the [`LeaseKeeper`], on any [`TaskStore`]:
+//! [`MemoryTasks`], the crate `rejoinder-sqlite`, or a database that you bring.
 
+mod clock;
 mod keeper;
+mod lease;
+mod memory;
+mod store;
 mod task;
+#[cfg(test)]
+mod tests;
 
+pub use clock::TaskClock;
 pub use keeper::{
     BirthError, KeeperError, KeeperFuture, Parking, RunEnd, RunStop, TaskJournal, TaskKeeper, TaskRun, TaskRunner,
 };
+pub use lease::LeaseKeeper;
+pub use memory::MemoryTasks;
+pub use store::{AnsweredTask, Claim, ClaimState, Claimant, Claimed, ClaimedTask, CreatedTask, TaskStore, WorkerId};
 pub use task::{
     AskedQuestion, NewQuestion, NewTask, OpenQuestion, TaskEnd, TaskId, TaskIdError, TaskOwner, TaskPlaces,
     TaskSnapshot, TaskState,

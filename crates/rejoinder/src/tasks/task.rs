@@ -27,9 +27,7 @@ impl TaskId {
     /// A new id.
     #[expect(clippy::new_without_default, reason = "two ids are never the same")]
     pub fn new() -> Self {
-        let mut id = [0; 16];
-        SystemRandom::new().fill(&mut id).expect("the system has randomness");
-        Self(id)
+        Self(random())
     }
 
     /// The id of these bytes.
@@ -41,6 +39,13 @@ impl TaskId {
     pub const fn as_bytes(&self) -> &[u8; 16] {
         &self.0
     }
+}
+
+/// Bytes that nobody guesses.
+pub(super) fn random() -> [u8; 16] {
+    let mut bytes = [0; 16];
+    SystemRandom::new().fill(&mut bytes).expect("the system has randomness");
+    bytes
 }
 
 /// As the protocol writes it.
