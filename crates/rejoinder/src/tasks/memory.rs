@@ -78,7 +78,7 @@ struct KeptTask {
     /// Since when it could run.
     waits: Option<SystemTime>,
     worker: Option<WorkerId>,
-    epoch: u64,
+    epoch: i64,
     deaths: u32,
     steps_at_death: usize,
     size_of_steps: usize,

@@ -19,6 +19,8 @@ use super::{
 ///
 /// A task is *due* when a worker may claim it, from a certain time on. A task that a worker holds, that waits for answers only,
 /// or that has ended is not due.
+///
+/// `rejoinder::testing::tasks::contract` checks a store (feature `testing`).
 pub trait TaskStore: Send + Sync + 'static {
     /// Whether tasks outlive the process. Then their workers beat on a thread of their own.
     fn outlives_process(&self) -> bool;
@@ -147,7 +149,7 @@ pub struct Claim {
     /// The worker.
     pub worker: WorkerId,
     /// Which run of the task counts.
-    pub epoch: u64,
+    pub epoch: i64,
 }
 
 /// Whether a claim still held when something was written.

@@ -39,6 +39,7 @@ mod link;
 mod lists;
 mod response;
 mod subscription;
+pub mod tasks;
 mod transport;
 
 pub use answer::ClientAnswer;
