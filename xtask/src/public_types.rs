@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::{cargo, process};
 
 /// The libraries that are checked. The macros have only functions from tokens to tokens.
-const LIBRARIES: [&str; 2] = ["rejoinder-wire", "rejoinder"];
+const LIBRARIES: [&str; 3] = ["rejoinder-wire", "rejoinder", "rejoinder-sqlite"];
 
 /// Crates whose types may be in public signatures, as they name themselves, with those of their crates that define the types.
 const ALLOWED: [&str; 21] = [

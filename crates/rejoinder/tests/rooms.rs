@@ -152,7 +152,7 @@ fn defined_type(line: &str) -> Option<&str> {
 fn a_type_name_means_one_thing() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the folder of crates");
     let mut defined: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for library in ["rejoinder", "rejoinder-macros", "rejoinder-cli", "rejoinder-wire"] {
+    for library in ["rejoinder", "rejoinder-macros", "rejoinder-cli", "rejoinder-sqlite", "rejoinder-wire"] {
         for (path, code) in sources(&crates.join(library).join("src")) {
             for name in code.lines().filter_map(defined_type) {
                 defined.entry(name.to_owned()).or_default().push(path.clone());

@@ -93,15 +93,12 @@ pub struct TaskRun {
 impl TaskRun {
     /// The first run of a task.
     pub fn new(task: &NewTask) -> Self {
-        Self {
-            id: task.id,
-            tool: Arc::clone(&task.tool),
-            owner: task.owner,
-            call: task.call.clone(),
-            record: task.record.clone(),
-            steps: Vec::new(),
-            questions: Vec::new(),
-        }
+        Self::of(task.id, Arc::clone(&task.tool), task.owner, task.call.clone(), task.record.clone())
+    }
+
+    /// A run without steps and questions.
+    pub fn of(id: TaskId, tool: Arc<str>, owner: TaskOwner, call: Bytes, record: Bytes) -> Self {
+        Self { id, tool, owner, call, record, steps: Vec::new(), questions: Vec::new() }
     }
 }
 
