@@ -59,8 +59,8 @@ pub(crate) fn read(
         options.value::<LitStr>("name", "\"..\"", errors).map_or_else(|| names::wire(ident), |name| name.value());
     let mut fields: TokenStream = uri.map(|uri| quote!(uri: #uri,)).into_iter().collect();
     let described = options.expression("description", "\"..\"", errors).map(ToTokens::into_token_stream);
-    let given =
-        [("description", described.or_else(|| docs::description(attrs))), ("timeout_ms", timeout(options, errors))];
+    let timeout = duration(options, "timeout", "30s", errors).map(ToTokens::into_token_stream);
+    let given = [("description", described.or_else(|| docs::description(attrs))), ("timeout_ms", timeout)];
     fields.extend(given.into_iter().filter_map(some_field));
     for name in kind.options() {
         match name {
@@ -80,6 +80,9 @@ pub(crate) fn read(
             _ => {}
         }
     }
+    if kind == Kind::Tool {
+        fields.extend(some_field(("task", task(options, errors))));
+    }
     let icons = icons(options, errors);
     if !icons.is_empty() {
         fields.extend(quote!(icons: &[#(#icons),*],));
@@ -95,17 +98,32 @@ pub(crate) fn read(
     Details { name, fields, blocking: blocking.is_some(), enabled: gates(options, errors) }
 }
 
-/// `timeout = "30s"`, in milliseconds.
-fn timeout(options: &mut Options, errors: &mut Errors) -> Option<TokenStream> {
-    let written = options.value::<LitStr>("timeout", "\"30s\"", errors)?;
+/// `name = "30s"`, in milliseconds.
+fn duration(options: &mut Options, name: &str, example: &str, errors: &mut Errors) -> Option<u64> {
+    let written = options.value::<LitStr>(name, &format!("\"{example}\""), errors)?;
     let milliseconds = milliseconds(&written.value());
     if milliseconds.is_none() {
         errors.at(
             &written,
-            "`timeout` is a whole number above 0 with its unit `ms`, `s`, `m` or `h`: `timeout = \"30s\"`",
+            format!("`{name}` is a whole number above 0 with its unit `ms`, `s`, `m` or `h`: `{name} = \"{example}\"`"),
         );
     }
-    milliseconds.map(ToTokens::into_token_stream)
+    milliseconds
+}
+
+/// `task`, or `task(required, ttl = "2h", poll = "2s")`: how a tool runs as a task.
+fn task(options: &mut Options, errors: &mut Errors) -> Option<TokenStream> {
+    let tokens = options.flag_or_list("task", errors)?;
+    let mut options = Options::parse("`task`", &["required", "ttl", "poll"], tokens, errors);
+    let required = options.flag("required", errors).filter(|flag| is_set(Some(flag))).map(|_| quote!(.required()));
+    let times = [("ttl", "2h"), ("poll", "2s")].map(|(name, example)| {
+        let milliseconds = duration(&mut options, name, example, errors)?;
+        let name = format_ident!("{name}");
+        Some(quote!(.#name(::core::time::Duration::from_millis(#milliseconds))))
+    });
+    options.finish(errors);
+    let set = required.into_iter().chain(times.into_iter().flatten());
+    Some(quote!(__rejoinder::tasks::TaskOptions::new()#(#set)*))
 }
 
 /// The milliseconds of `500ms`, `30s`, `2m` or `1h`.

@@ -34,7 +34,7 @@ impl Kind {
     pub(crate) fn options(self) -> Vec<&'static str> {
         let of_items: &[&str] = &["name", "title", "description", "icon", "timeout", "enabled", "scopes"];
         let own: &[&str] = match self {
-            Self::Tool => &["read_only", "destructive", "idempotent", "open_world", "blocking", "tags"],
+            Self::Tool => &["read_only", "destructive", "idempotent", "open_world", "blocking", "tags", "task"],
             Self::Resource => &["mime_type", "ttl_ms", "public"],
             Self::Resolver => &["key", "cache"],
             Self::Prompt | Self::Pipe | Self::Completion => &[],

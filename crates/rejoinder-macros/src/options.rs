@@ -109,6 +109,18 @@ impl Options {
         given.map_or_else(names::rejoinder, ToTokens::into_token_stream)
     }
 
+    /// `name`, or `name(..)` with the tokens in its parentheses.
+    pub(crate) fn flag_or_list(&mut self, name: &str, errors: &mut Errors) -> Option<TokenStream> {
+        match self.take(name)? {
+            Meta::Path(_) => Some(TokenStream::new()),
+            Meta::List(list) => Some(list.tokens),
+            other => {
+                errors.at(other, format!("write `{name}`, or `{name}(..)` with its options"));
+                None
+            }
+        }
+    }
+
     /// Each `name(..)`, with the tokens in its parentheses.
     pub(crate) fn lists(&mut self, name: &str, errors: &mut Errors) -> Vec<TokenStream> {
         let mut lists = Vec::new();

@@ -37,6 +37,7 @@ mod other;
 mod prompt;
 mod resource;
 mod sampling;
+mod task;
 mod tool;
 pub mod version;
 
@@ -55,6 +56,7 @@ pub use other::Other;
 pub use prompt::{GetPromptResult, Prompt, PromptArgument, PromptMessage};
 pub use resource::{ReadResourceResult, Resource, ResourceContents, ResourceData, ResourceTemplate};
 pub use sampling::{Root, Roots, Sample, Sampling};
+pub use task::{Task, TaskStatus};
 pub use tool::{CallToolResult, Tool, ToolAnnotations};
 
 /// An object of JSON, in the order in which its members were added.

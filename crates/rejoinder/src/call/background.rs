@@ -302,7 +302,8 @@ impl Call {
         }
         tasks.has_ended = true;
         tasks.added.iter().for_each(|task| self.cancel_unless_successful(task));
-        let after = AfterReply { reply: tasks.reply.clone(), target: target.into() };
+        let (reply, added) = (tasks.reply.clone(), tasks.added.clone());
+        let after = AfterReply { reply, target: target.into(), added };
         // Without tasks, one that is added later starts at once.
         (!tasks.added.is_empty()).then_some(after)
     }
@@ -358,6 +359,7 @@ impl Call {
 pub(crate) struct AfterReply {
     reply: watch::Sender<Replied>,
     target: Arc<str>,
+    added: Vec<Arc<BackgroundState>>,
 }
 
 impl AfterReply {
@@ -367,6 +369,11 @@ impl AfterReply {
             Some(after) => held(bytes, after),
             None => bytes,
         }
+    }
+
+    /// Drops the tasks: there is no reply that they could follow.
+    pub(crate) fn cancel(after: Option<Self>) {
+        after.iter().flat_map(|after| &after.added).for_each(|task| task.cancelled.cancel());
     }
 }
 

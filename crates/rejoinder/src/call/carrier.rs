@@ -1,13 +1,16 @@
 //! How a call asks: its record knows what was answered, its carrier brings the rest.
 
-use std::sync::{Arc, Mutex, MutexGuard, atomic::Ordering};
+use std::{
+    sync::{Arc, Mutex, MutexGuard, atomic::Ordering},
+    time::SystemTime,
+};
 
 use futures_util::future::BoxFuture;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json, value::RawValue};
 
 use super::{
-    Call, Halt,
+    Call, CallEnd, Emitted, Halt,
     parking::RoundEnd,
     record::{AnswerStatus, CallRecord, InputResponses, RecordRules, StepRecord},
 };
@@ -17,6 +20,7 @@ use crate::{
     },
     error::{CallError, CallErrorKind, lock},
     request::Era,
+    tasks::{BirthError, Parking, TaskSnapshot},
 };
 
 /// How the questions of a call travel, and where its record is kept between rounds.
@@ -29,8 +33,14 @@ pub(crate) trait Carrier: Send + Sync {
     ) -> Option<BoxFuture<'a, Result<Box<RawValue>, CallError>>>;
 
     /// Whether the round ends when its resolvers have their values: the function runs elsewhere, with the record of the round.
+    /// It is asked when the function is about to run.
     fn ends_before_function(&self) -> bool {
         false
+    }
+
+    /// The run of a task that this round is, if it is one.
+    fn run(&self) -> Option<&dyn RunOfTask> {
+        None
     }
 
     /// Makes a step durable. [`Context::once`](crate::Context::once) returns after that.
@@ -43,17 +53,42 @@ pub(crate) trait Carrier: Send + Sync {
     fn park(&self, questions: Vec<(Arc<str>, Question)>, record: &mut CallRecord) -> Result<Parked, CallError>;
 }
 
-/// Where the answers that a round waits for come from.
+/// What a round may do because it is a run of a task.
+pub(crate) trait RunOfTask: Send + Sync {
+    /// Says what the run does.
+    fn say(&self, message: &str);
+
+    /// The time, as other runs of the task see it.
+    fn now(&self) -> SystemTime;
+
+    /// The run waits for this time: if it parks meanwhile, the next one begins then at the latest.
+    fn wait_for(&self, time: SystemTime);
+
+    /// The run does not wait for this time any more.
+    fn waited(&self, time: SystemTime);
+
+    /// What no other task has, and every run of this one.
+    fn seed(&self) -> [u8; 16];
+
+    /// How the round ends if it is dropped.
+    fn end_if_dropped(&self) -> CallEnd;
+}
+
+/// Where a round goes on that has ended without a result.
 pub(crate) enum Parked {
-    /// They come with another request.
+    /// The answers come with another request.
     InputRequired {
         /// What is asked, by key, in the order in which it was.
         questions: Vec<(Arc<str>, Question)>,
         /// The `requestState` that the request brings back.
         state: String,
     },
-    /// They come here; then the function runs again in the same call.
+    /// The answers come here; then the function runs again in the same call.
     Waiting(BoxFuture<'static, Result<InputResponses, CallError>>),
+    /// The function runs in a task, which is made when the round is torn down.
+    Detached(BoxFuture<'static, Result<TaskSnapshot, BirthError>>),
+    /// The function runs again in the same task.
+    Task(Box<Parking>),
 }
 
 /// Which answers to a question can be used.
@@ -186,13 +221,38 @@ impl Call {
         }
     }
 
+    /// The run of a task that this call is, if it is one.
+    pub(crate) fn run_of_task(&self) -> Option<&dyn RunOfTask> {
+        self.0.carrier.get().and_then(|(carrier, _)| carrier.run())
+    }
+
+    /// Whether somebody hears how far the call has got.
+    pub(crate) fn reports_progress(&self) -> bool {
+        self.request().progress_token.is_some() || self.run_of_task().is_some()
+    }
+
+    /// Says how far the call has got: to the client that waits for it, or to whoever looks at its task.
+    pub(crate) async fn report(&self, progress: f64, total: Option<f64>, message: Option<String>) {
+        match (self.run_of_task(), message) {
+            (Some(run), Some(message)) => run.say(&message),
+            (Some(run), None) => run.say(&match total {
+                Some(total) => format!("{progress} of {total}"),
+                None => progress.to_string(),
+            }),
+            (None, message) => self.emit(Emitted::Progress { progress, total, message }).await,
+        }
+    }
+
     /// Whether the client of a session has a question to answer.
     pub(crate) fn is_asking(&self) -> bool {
         self.0.open_questions.load(Ordering::Relaxed) > 0
     }
 
     /// Waits for an answer until the round ends: a spawned future may ask, and it outlives the round.
-    async fn while_round_lasts<T>(&self, answer: impl Future<Output = Result<T, CallError>>) -> Result<T, CallError> {
+    pub(super) async fn while_round_lasts<T>(
+        &self,
+        answer: impl Future<Output = Result<T, CallError>>,
+    ) -> Result<T, CallError> {
         let over = self.record().over();
         if self.is_over() {
             over.cancel();

@@ -19,6 +19,11 @@ use std::{
     sync::{Arc, Mutex, OnceLock, atomic::AtomicUsize},
 };
 
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use ring::{
+    digest::{SHA256, digest},
+    rand::{SecureRandom, SystemRandom},
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::{ask::Question, error::CallError, request::SharedValues};
@@ -29,18 +34,18 @@ pub use crate::{
 };
 pub(crate) use background::{AfterReply, BackgroundState, ServerBackground};
 pub use background::{BackgroundStatus, BackgroundTask, WorkFuture, WorkOutput};
-pub(crate) use carrier::{Carrier, Parked};
+pub(crate) use carrier::{Carrier, Parked, RunOfTask};
 pub use completion_request::CompletionRequest;
 pub(crate) use dependencies::Dependencies;
 #[doc(hidden)]
 pub use halt::Halt;
 pub use outbox::Amount;
 pub(crate) use outbox::{Emitted, Outbox};
-pub(crate) use record::{CallRecord, InputResponses, RecordRules, round_trip};
+pub(crate) use record::{CallRecord, InputResponses, RecordRules, StepRecord, round_trip};
 pub use step::{CallKey, Step, StepFn, StepValue};
 pub use teardown::CallEnd;
 pub(crate) use teardown::{Deferred, RunningTeardown};
-pub(crate) use test_trace::{CallTrace, CallTraces, FollowedCall};
+pub(crate) use test_trace::{CallTrace, CallTraces, FollowedCall, Traced};
 pub(crate) use utf8_bytes::{Utf8Bytes, count_values, held_as_values};
 
 /// One call, shared by everything that runs for it.
@@ -100,7 +105,8 @@ impl Call {
         if !cfg!(feature = "testing") {
             return None;
         }
-        self.0.dependencies.traces_of_tests()?.of(&self.0.request.request_id)
+        let trace = self.0.dependencies.traces_of_tests()?.of(&self.0.request.request_id)?;
+        Some(if self.run_of_task().is_some() { trace.of_task() } else { trace })
     }
 
     /// Records for tests that the client cannot be asked this, and returns the reason.
@@ -121,6 +127,23 @@ impl Call {
             trace.lock().runs += 1;
         }
         Ok(())
+    }
+
+    /// The same text in every run and attempt of this call, and in no other call.
+    pub(crate) fn idempotency_key(&self, of: &str) -> String {
+        let mut record = self.record();
+        let seed = record.seed().unwrap_or_else(|| match self.run_of_task() {
+            Some(run) => URL_SAFE_NO_PAD.encode(run.seed()),
+            None => {
+                let mut seed = [0; 16];
+                SystemRandom::new().fill(&mut seed).expect("the system has randomness");
+                let seed = URL_SAFE_NO_PAD.encode(seed);
+                record.plant(&seed);
+                seed
+            }
+        });
+        let digest = digest(&SHA256, format!("{seed} {of}").as_bytes());
+        URL_SAFE_NO_PAD.encode(&digest.as_ref()[..16])
     }
 
     /// A call without a request, for unit tests.

@@ -44,7 +44,7 @@ pub(crate) struct CallRecord {
     answers: Vec<RecordedAnswer>,
     /// The questions that the last round asked.
     #[serde(rename = "q", skip_serializing_if = "BTreeMap::is_empty")]
-    questions: BTreeMap<Arc<str>, OpenQuestion>,
+    questions: BTreeMap<Arc<str>, RecordedQuestion>,
     /// The results of steps (`Context::once`), as JSON text.
     #[serde(rename = "s", skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) steps: BTreeMap<Arc<str>, Box<RawValue>>,
@@ -72,6 +72,8 @@ pub(crate) struct CallRecord {
 pub(crate) struct RecordRules {
     /// How many bytes the record may take as JSON.
     pub(crate) bytes: usize,
+    /// What sets that, as errors name it.
+    pub(crate) limit: &'static str,
     /// How many bytes an answer may take as JSON.
     pub(crate) answer_bytes: usize,
     /// How many rounds may follow one another without a new step or a changed state by hand.
@@ -140,7 +142,7 @@ struct RoundKey {
     /// The answer that a function which makes its rounds by hand could not use, and why.
     rejected: Option<(Value, String)>,
     /// The question, if it is open at the end of the round.
-    open: Option<OpenQuestion>,
+    open: Option<RecordedQuestion>,
     /// Whether its resolver could not run in this round, and may still need the answer.
     is_waiting: bool,
     /// Whether it need not be asked: its resolver knew the value, or the step that asks is recorded.
@@ -251,7 +253,7 @@ pub(crate) struct StepRecord {
 /// A question without a usable answer.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct OpenQuestion {
+pub(super) struct RecordedQuestion {
     #[serde(rename = "d")]
     digest: QuestionDigest,
     /// How many answers to it could not be used.
@@ -270,8 +272,21 @@ fn written<T: Serialize>(value: &T) -> Vec<u8> {
     serde_json::to_vec(value).expect("strings and JSON serialise")
 }
 
+/// The member of [`CallRecord::optional`] that idempotency keys are made from.
+const SEED: &str = "id";
+
 /// Storing.
 impl CallRecord {
+    /// What idempotency keys are made from, if one was made before.
+    pub(super) fn seed(&self) -> Option<String> {
+        serde_json::from_str(self.optional.get(SEED)?.get()).ok()
+    }
+
+    /// Keeps what idempotency keys are made from.
+    pub(super) fn plant(&mut self, seed: &str) {
+        self.optional.insert(SEED.into(), to_raw_value(seed).expect("a text is JSON"));
+    }
+
     /// Reads a record that this build or another one wrote; `None` if a necessary part cannot be read. A part of it is not
     /// enough: a step without the answers that it was taken with would let them change.
     pub(crate) fn read(state: &[u8]) -> Option<Self> {
@@ -349,7 +364,7 @@ impl CallRecord {
         let of = |key: &Arc<str>| keys.get(key).unwrap_or(&none);
         let is_kept =
             |of: &RoundKey| (self.round.keeps_unused || of.is_waiting) && of.digest.is_none() && of.rejected.is_none();
-        for (key, OpenQuestion { digest, .. }) in std::mem::take(&mut self.questions) {
+        for (key, RecordedQuestion { digest, .. }) in std::mem::take(&mut self.questions) {
             let is_recorded = self.answers.iter().any(|answer| answer.is_to(&key, digest));
             if let Some(answer) = of(&key).response.clone().filter(|_| !is_recorded) {
                 let status = AnswerStatus::Waiting;
@@ -533,11 +548,11 @@ impl CallRecord {
         question: &Question,
         digest: QuestionDigest,
         bad: Option<(Value, AnswerError)>,
-    ) -> Result<(OpenQuestion, Option<Question>), Halt> {
+    ) -> Result<(RecordedQuestion, Option<Question>), Halt> {
         let before = self.questions.get(key);
         // A retry without an answer does not reset the count.
         let tried = before.filter(|before| before.digest == digest).map_or(0, |before| before.bad);
-        let mut open = OpenQuestion { digest, bad: tried, reworded: before.map_or(0, |before| before.reworded) };
+        let mut open = RecordedQuestion { digest, bad: tried, reworded: before.map_or(0, |before| before.reworded) };
         match bad {
             Some((answer, AnswerError(reason))) => {
                 open.bad = open.bad.saturating_add(1);
@@ -564,14 +579,14 @@ impl CallRecord {
     }
 
     /// Notes a question that goes out when the round ends.
-    pub(super) fn leave_open(&mut self, key: &Arc<str>, open: OpenQuestion, shown: Question) {
+    pub(super) fn leave_open(&mut self, key: &Arc<str>, open: RecordedQuestion, shown: Question) {
         if self.round.key(key).open.replace(open).is_none() {
             self.round.asked.push((Arc::clone(key), shown));
         }
     }
 
     /// Notes the answer to a question that was sent at once.
-    pub(super) fn respond(&mut self, key: &Arc<str>, open: OpenQuestion, answer: Box<RawValue>) {
+    pub(super) fn respond(&mut self, key: &Arc<str>, open: RecordedQuestion, answer: Box<RawValue>) {
         self.questions.insert(Arc::clone(key), open);
         self.round.key(key).response = Some(answer);
     }
@@ -599,7 +614,7 @@ impl CallRecord {
         let before = self.questions.get(&key);
         // A retry without an answer does not reset the count.
         let unanswered = before.filter(|before| before.digest == digest && self.round.response(&key).is_none());
-        let mut open = OpenQuestion { digest, bad: unanswered.map_or(0, |before| before.bad), reworded: 0 };
+        let mut open = RecordedQuestion { digest, bad: unanswered.map_or(0, |before| before.bad), reworded: 0 };
         let shown = match self.round.key(&key).rejected.clone() {
             None => question,
             Some((answer, reason)) => {
@@ -700,7 +715,7 @@ impl CallRecord {
         step: &str,
         outer: Option<Arc<str>>,
         result: Box<RawValue>,
-        most: usize,
+        rules: &RecordRules,
     ) -> Result<StepRecord, CallError> {
         let mut answers = Vec::new();
         for (key, of) in &self.round.keys {
@@ -717,13 +732,14 @@ impl CallRecord {
         }
         let record = StepRecord { result, answers, inside: self.inside.get(step).cloned(), outer };
         self.restore(step, &record);
+        let (most, limit) = (rules.bytes, rules.limit);
         let excess = self.excess(most);
         if excess > 0 {
             self.steps.remove(step);
             let bytes = most + excess;
             return Err(CallError::mistake(format!(
                 "the result of step `{step}` cannot be recorded: the record of this call takes {bytes} bytes with it, and \
-                 the limit is {most} (`StatePolicy::limit`); store large results elsewhere and return a reference"
+                 the limit is {most} ({limit}); store large results elsewhere and return a reference"
             )));
         }
         (self.round.is_idle, self.round.has_new_steps) = (false, true);
@@ -800,8 +816,8 @@ mod tests {
         serde_json::to_string(answers).expect("JSON")
     }
 
-    fn open(message: &str) -> OpenQuestion {
-        OpenQuestion { digest: question(message).digest(None), bad: 0, reworded: 0 }
+    fn open(message: &str) -> RecordedQuestion {
+        RecordedQuestion { digest: question(message).digest(None), bad: 0, reworded: 0 }
     }
 
     fn by_key<T, const N: usize>(entries: [(&str, T); N]) -> BTreeMap<Arc<str>, T> {
@@ -813,7 +829,13 @@ mod tests {
     }
 
     fn rules() -> Arc<RecordRules> {
-        Arc::new(RecordRules { bytes: 1000, answer_bytes: 800, rounds: 64, version: "1".into() })
+        Arc::new(RecordRules {
+            bytes: 1000,
+            limit: "`StatePolicy::limit`",
+            answer_bytes: 800,
+            rounds: 64,
+            version: "1".into(),
+        })
     }
 
     /// A round of a stateless call.
@@ -945,7 +967,7 @@ mod tests {
 
     #[test]
     fn a_round_without_an_answer_changes_no_count() {
-        let questions = by_key([("sure", OpenQuestion { bad: 2, reworded: 1, ..open("Sure?") })]);
+        let questions = by_key([("sure", RecordedQuestion { bad: 2, reworded: 1, ..open("Sure?") })]);
         let call = round(CallRecord { questions: questions.clone(), ..CallRecord::default() }, []);
         assert!(matches!(ask(&call, "sure", "Sure?"), Err(Halt::Pending)));
         assert_eq!(end(&call).1.questions, questions);
@@ -1073,7 +1095,7 @@ mod tests {
         record.leave_unasked(&gift);
         record.note_question_inside(&"charge".into(), &"pin".into());
         let mut taken = |step: &str, outer: Option<&str>| {
-            record.record_step(step, outer.map(Arc::from), json_text(json!(step)), 1000).expect("there is room")
+            record.record_step(step, outer.map(Arc::from), json_text(json!(step)), &rules()).expect("there is room")
         };
         let steps = [("number", Some("charge")), ("charge", None), ("receipt", Some("charge"))];
         let steps = steps.map(|(step, outer)| (step, taken(step, outer)));
@@ -1109,7 +1131,7 @@ mod tests {
             ],
             questions: by_key([
                 ("sure", open("Sure?")),
-                ("name", OpenQuestion { bad: 2, reworded: 1, ..open("Name?") }),
+                ("name", RecordedQuestion { bad: 2, reworded: 1, ..open("Name?") }),
             ]),
             steps,
             inside: by_key([("charge", inside)]),
@@ -1214,7 +1236,7 @@ mod tests {
             answer("address", "3", form(address)),
             answer("payment", "4", form(json!({ "method": "invoice", "reference": "PO-2026-001234" }))),
         ];
-        let questions = by_key([("newsletter", OpenQuestion { bad: 2, reworded: 1, ..open("5") })]);
+        let questions = by_key([("newsletter", RecordedQuestion { bad: 2, reworded: 1, ..open("5") })]);
         let written = stored(&CallRecord { answers, questions, ..CallRecord::default() });
         assert!(written.len() < 600, "{} bytes", written.len());
     }

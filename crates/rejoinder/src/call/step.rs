@@ -139,8 +139,20 @@ impl Call {
     ) -> Result<T, CallError> {
         let (json, result) = round_trip(&result, || format!("the result of step `{step}`"))?;
         if let Ok((carrier, rules)) = self.carrier() {
-            let record = self.record().record_step(step, self.step_around(|_| true), json, rules.bytes)?;
-            carrier.record(step, record).await?;
+            let trace = self.trace();
+            if let Some(trace) = &trace {
+                trace.pass(step, false).await;
+            }
+            let record = self.record().record_step(step, self.step_around(|_| true), json, rules)?;
+            let recorded = carrier.record(step, record);
+            match carrier.run() {
+                // A run that has lost its task never hears that the step is durable.
+                Some(_) => self.while_round_lasts(recorded).await?,
+                None => recorded.await?,
+            }
+            if let Some(trace) = &trace {
+                trace.pass(step, true).await;
+            }
         }
         Ok(result)
     }

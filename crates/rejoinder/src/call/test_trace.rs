@@ -7,6 +7,7 @@ use std::{
 };
 
 use bytes::Bytes;
+use tokio::sync::Notify;
 
 use super::BackgroundState;
 use crate::{
@@ -15,9 +16,21 @@ use crate::{
     form::{ConfirmForm, Elicit, TextForm},
 };
 
-/// What happened in a call.
+/// What happened in a call, and in the task that it became.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct CallTrace(Arc<Mutex<Traced>>);
+pub(crate) struct CallTrace {
+    traced: Arc<Mutex<Traced>>,
+    task: Arc<Mutex<Traced>>,
+    cut: Arc<CallCut>,
+}
+
+/// Where a call stops for ever.
+#[derive(Debug, Default)]
+struct CallCut {
+    /// The step, and whether it has been recorded then.
+    at: Mutex<Option<(String, bool)>>,
+    is_cut: Notify,
+}
 
 /// What a [`CallTrace`] has seen.
 #[derive(Debug, Default)]
@@ -28,6 +41,8 @@ pub(crate) struct Traced {
     pub(crate) unanswered: Vec<String>,
     /// How often the body of the function started.
     pub(crate) runs: usize,
+    /// The steps that were recorded, in that order.
+    pub(crate) steps: Vec<String>,
     /// What earlier runs recorded and the last one did not reach.
     pub(crate) unreached: Vec<String>,
     /// Whether a round ended with a question after new steps, and a deferred function that can fail did not ask whether to keep
@@ -55,7 +70,35 @@ pub(super) fn answer_to(key: &str, question: &Question, is_typed: bool) -> Strin
 
 impl CallTrace {
     pub(crate) fn lock(&self) -> MutexGuard<'_, Traced> {
-        lock(&self.0)
+        lock(&self.traced)
+    }
+
+    /// What happened in the runs of the task: they may begin before the reply to the call is read.
+    pub(crate) fn of_task(&self) -> Self {
+        let task = &self.task;
+        Self { traced: Arc::clone(task), task: Arc::clone(task), cut: Arc::default() }
+    }
+
+    /// Has the call stop for ever, once, before or after it records this step.
+    pub(crate) fn cut_at(&self, step: &str, is_after: bool) {
+        *lock(&self.cut.at) = Some((step.to_owned(), is_after));
+    }
+
+    /// Ready when the call has stopped for ever.
+    pub(crate) async fn cut(&self) {
+        self.cut.is_cut.notified().await;
+    }
+
+    /// Stops for ever, if that is wanted here.
+    pub(super) async fn pass(&self, step: &str, is_after: bool) {
+        let is_cut = lock(&self.cut.at).take_if(|(at, after)| at == step && *after == is_after).is_some();
+        if is_cut {
+            self.cut.is_cut.notify_one();
+            std::future::pending::<()>().await;
+        }
+        if is_after {
+            self.lock().steps.push(step.to_owned());
+        }
     }
 }
 

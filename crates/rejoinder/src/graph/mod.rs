@@ -22,7 +22,7 @@ pub use from_outcome::{FromOutcome, check_option};
 pub use futures_util::future::try_join;
 pub use gate::{Gate, GateResolver};
 pub use node::{Edge, Instance, ItemNode, Node, NodeArgument};
-pub(crate) use node::{bad_forms, below, may_share_states, needs_of};
+pub(crate) use node::{bad_forms, below, headers_of, may_share_states, needs_of};
 pub use pipe::{IntoOut, Pipe, PipeField, PipeReturned, Piped, PipedSlot, PipesInto, finish_pipes};
 pub use resolver::{AnyShape, IntoAsk, IsShared, Resolver, ResolverParameter, Returned, Shape, Unmarked, shape};
 pub use walk::Walk;

@@ -316,6 +316,17 @@ pub(crate) fn may_share_states(
         || below(edges).into_iter().any(|instance| is_foreign(instance.arguments) || !instance.node.cached)
 }
 
+/// The headers that a function with these parameters, pipes and resolvers reads.
+pub(crate) fn headers_of(
+    arguments: &[NodeArgument<'static>],
+    pipes: &[&'static ItemNode<'static>],
+    edges: &[Edge],
+) -> Vec<&'static str> {
+    let of_resolvers = below(edges).into_iter().flat_map(|instance| instance.arguments);
+    let all = arguments.iter().chain(pipes.iter().flat_map(|node| node.arguments)).chain(of_resolvers);
+    all.filter_map(|argument| argument.header).collect()
+}
+
 /// What is wrong with the forms of the resolvers that these edges reach.
 ///
 /// A form is made when it is first asked for, and panics if a default does not fit its field. Here it is made earlier.

@@ -3,6 +3,7 @@ use std::{
     collections::HashMap,
     future::IntoFuture,
     sync::Arc,
+    time::{Duration, SystemTime},
 };
 
 use futures_util::future::BoxFuture;
@@ -14,7 +15,7 @@ use super::FromCall;
 use crate::{
     ask::{Ask, Outcome},
     auth::Principal,
-    call::{Amount, Call, CallKey, Emitted, Step, StepFn, StepValue},
+    call::{Amount, Call, CallKey, Emitted, Halt, RunOfTask, Step, StepFn, StepValue},
     error::CallError,
     request::{Capabilities, ClientInfo, Era, Level},
 };
@@ -366,6 +367,109 @@ impl Context {
     {
         self.call.step(key.as_ref(), true, step).await
     }
+
+    /// Waits that long, once in the call: a run of the function that comes later waits for what is left.
+    ///
+    /// In a [task](crate::guide::tasks) a long sleep parks: nothing runs until it is over, and any process goes on. Elsewhere
+    /// the function simply waits. The key is that of a step: use a new one in each iteration of a loop.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use rejoinder::{CallError, Context};
+    ///
+    /// async fn remind(ctx: Context) -> Result<&'static str, CallError> {
+    ///     ctx.sleep("a moment", Duration::from_millis(1)).await?;
+    ///     Ok("it is time")
+    /// }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), CallError> {
+    /// assert_eq!(remind(Context::detached()).await?, "it is time");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`Context::once`].
+    pub async fn sleep(&self, key: impl CallKey, duration: Duration) -> Result<(), CallError> {
+        let now = || self.call.run_of_task().map_or_else(SystemTime::now, RunOfTask::now);
+        let until = async { Ok(now().checked_add(duration).unwrap_or_else(now)) };
+        let until: SystemTime = self.call.step(key.as_ref(), false, || until).await?;
+        let left = until.duration_since(now()).unwrap_or_default();
+        if left.is_zero() {
+            // At once: beside a question, a `select!` goes on here.
+            return Ok(());
+        }
+        let run = self.call.run_of_task();
+        // A question beside it parks the task before.
+        let _waits = run.map(|run| WaitsFor::new(run, until));
+        if run.is_some() && left > SHORT_SLEEP {
+            return self.call.halt(Halt::Pending).await;
+        }
+        tokio::time::sleep(left).await;
+        Ok(())
+    }
+
+    /// Says what a [task](crate::guide::tasks) does, in the words that its client shows. A no-op elsewhere.
+    ///
+    /// It is written at most once a second; the last one counts. [Progress](Self::progress) says the same in a task.
+    ///
+    /// ```
+    /// use rejoinder::Context;
+    ///
+    /// async fn render(ctx: Context) -> &'static str {
+    ///     ctx.status("the first frames are done").await;
+    ///     "https://.."
+    /// }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// assert_eq!(render(Context::detached()).await, "https://..");
+    /// # }
+    /// ```
+    #[expect(clippy::unused_async, reason = "it reads as `progress` and `info` do, and may wait one day")]
+    pub async fn status(&self, message: impl Into<String>) {
+        if let Some(run) = self.call.run_of_task() {
+            run.say(&message.into());
+        }
+    }
+
+    /// Returns a text that is the same in every run and attempt of this call, and in no other call: what a service outside
+    /// knows a request by, so that it does the same thing once.
+    ///
+    /// A [step](Self::once) runs again if the process dies before its result is kept. Give the service this key, and it knows
+    /// that it has seen the request. Each step needs a key of its own.
+    ///
+    /// ```
+    /// use rejoinder::Context;
+    ///
+    /// let ctx = Context::detached();
+    /// assert_eq!(ctx.idempotency_key("charge"), ctx.idempotency_key("charge"));
+    /// assert_ne!(ctx.idempotency_key("charge"), ctx.idempotency_key("refund"));
+    /// assert_ne!(ctx.idempotency_key("charge"), Context::detached().idempotency_key("charge"));
+    /// ```
+    pub fn idempotency_key(&self, step: impl CallKey) -> String {
+        self.call.idempotency_key(step.as_ref())
+    }
+}
+
+/// How long a task sleeps without parking.
+const SHORT_SLEEP: Duration = Duration::from_secs(5);
+
+/// A time that a run of a task waits for, until it is dropped.
+struct WaitsFor<'a>(&'a dyn RunOfTask, SystemTime);
+
+impl<'a> WaitsFor<'a> {
+    fn new(run: &'a dyn RunOfTask, time: SystemTime) -> Self {
+        run.wait_for(time);
+        Self(run, time)
+    }
+}
+
+impl Drop for WaitsFor<'_> {
+    fn drop(&mut self) {
+        self.0.waited(self.1);
+    }
 }
 
 impl FromCall for Context {
@@ -425,8 +529,8 @@ impl IntoFuture for Progress {
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             let Self { call, progress, total, message } = self;
-            if call.request().progress_token.is_some() {
-                call.emit(Emitted::Progress { progress, total, message }).await;
+            if call.reports_progress() {
+                call.report(progress, total, message).await;
             }
         })
     }
@@ -499,7 +603,7 @@ mod tests {
         let call = Call::new(info, Arc::default(), Arc::default());
         call.carry(
             carrier,
-            Arc::new(RecordRules { bytes: 1024, answer_bytes: 1024, rounds: 1, version: "1".into() }),
+            Arc::new(RecordRules { bytes: 1024, limit: "", answer_bytes: 1024, rounds: 1, version: "1".into() }),
             None,
         );
         let ctx = Context::from_call(&call, "ctx")

@@ -21,11 +21,12 @@ use crate::{
     },
     call::Call,
     graph::{
-        Arguments, Complete, Edge, FunctionArguments, Gate, ItemNode, Keys, NodeArgument, Walk, may_share_states,
-        needs_of,
+        Arguments, Complete, Edge, FunctionArguments, Gate, ItemNode, Keys, NodeArgument, Walk, headers_of,
+        may_share_states, needs_of,
     },
     inject::Need,
     reply::{FunctionRun, OutputSchema},
+    tasks::TaskOptions,
 };
 
 /// A function with all that the framework must know to call it. The macros implement it.
@@ -120,6 +121,8 @@ pub(crate) struct ItemFunction {
     pub(crate) arguments: Vec<ItemArgument>,
     /// How long a round may take, if the item says so.
     pub(crate) timeout: Option<Duration>,
+    /// How it runs as a task, if it can.
+    pub(crate) task: Option<TaskOptions>,
     /// What the caller must be allowed to do.
     pub(crate) scopes: Vec<String>,
     /// What its schema says and cannot be checked.
@@ -183,6 +186,7 @@ impl ItemFunction {
             arguments,
             problems,
             timeout: F::DETAILS.timeout_ms.map(Duration::from_millis),
+            task: F::DETAILS.task,
             gates: F::GATES.to_vec(),
             scopes: F::DETAILS.scopes.iter().map(|scope| (*scope).to_owned()).collect(),
         }
@@ -200,6 +204,7 @@ impl ItemFunction {
             arguments,
             problems,
             timeout: None,
+            task: None,
             gates,
             scopes,
         }
@@ -243,6 +248,11 @@ impl ItemFunction {
     /// The argument of that name.
     pub(crate) fn argument(&self, name: &str) -> Option<&ItemArgument> {
         self.arguments.iter().find(|argument| argument.name == name)
+    }
+
+    /// The headers that its parameters, its pipes and its resolvers read.
+    pub(crate) fn headers(&self) -> Vec<&'static str> {
+        headers_of(self.inputs, &self.pipes(), &self.all_edges())
     }
 
     /// The services that must be provided, by parameter.
@@ -290,6 +300,8 @@ pub struct ItemDetails {
     pub icons: &'static [(&'static str, Option<&'static str>, Option<&'static str>)],
     /// `timeout = ".."`, in milliseconds.
     pub timeout_ms: Option<u64>,
+    /// `task`, or `task(..)`.
+    pub task: Option<TaskOptions>,
     /// `scopes = [..]`.
     pub scopes: &'static [&'static str],
     /// Whether a tool changes nothing.
@@ -323,6 +335,7 @@ impl ItemDetails {
             description: None,
             icons: &[],
             timeout_ms: None,
+            task: None,
             scopes: &[],
             read_only: None,
             destructive: None,

@@ -8,6 +8,7 @@ use crate::{
     graph::{Resolver, Resolvers},
     inject::Context,
     reply::{FunctionRun, IntoToolResult},
+    tasks::TaskOptions,
 };
 
 /// A tool, ready to be given to a server.
@@ -198,6 +199,12 @@ impl Tool {
     /// ```
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.function.timeout = Some(limit);
+        self
+    }
+
+    /// Runs the tool as a task, as `#[tool(task)]` does.
+    pub fn task(mut self, options: TaskOptions) -> Self {
+        self.function.task = Some(options);
         self
     }
 

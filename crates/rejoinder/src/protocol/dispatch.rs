@@ -29,7 +29,8 @@ use crate::{
     request::{CallerSource, Era, RequestInfo, compact},
     rounds::seal::StateRefusal,
     server::{
-        CompleteArgument, Engine, Exchange, List, Operation, Refusal, Started, Target, TargetKind, decoded_header,
+        CompleteArgument, Engine, Exchange, List, Operation, Refusal, Started, Target, TargetKind, TaskOperation,
+        decoded_header,
     },
 };
 
@@ -190,6 +191,14 @@ impl From<RpcError> for Answered {
     }
 }
 
+/// A method of tasks.
+#[derive(Clone, Copy)]
+enum TaskMethod {
+    Get,
+    Update,
+    Cancel,
+}
+
 /// A method.
 #[derive(Clone, Copy)]
 enum Method {
@@ -198,6 +207,7 @@ enum Method {
     Call(TargetKind),
     Complete,
     Listen,
+    Task(TaskMethod),
     /// It is about the session, which answers it.
     OfSession(SessionMethod),
 }
@@ -222,6 +232,9 @@ impl Method {
             "resources/templates/list" => (Self::List(List::Templates), BOTH, resources),
             "completion/complete" => (Self::Complete, BOTH, offered.completions.is_some()),
             "subscriptions/listen" => (Self::Listen, STATELESS, true),
+            "tasks/get" => (Self::Task(TaskMethod::Get), STATELESS, engine.offers_tasks()),
+            "tasks/update" => (Self::Task(TaskMethod::Update), STATELESS, engine.offers_tasks()),
+            "tasks/cancel" => (Self::Task(TaskMethod::Cancel), STATELESS, engine.offers_tasks()),
             "initialize" => (Self::OfSession(SessionMethod::Initialize), SESSION, true),
             "ping" => (Self::OfSession(SessionMethod::Ping), SESSION, true),
             "logging/setLevel" => (Self::OfSession(SessionMethod::SetLevel), SESSION, offered.logging.is_some()),
@@ -239,6 +252,9 @@ impl Request<'_> {
         let headers = http.repeated();
         let mut info = self.stateless(headers)?;
         let operation = self.operation(Method::find(self.method, Era::Stateless, self.engine), headers)?;
+        if info.capabilities.tasks && self.engine.offers_tasks() {
+            self.engine.begin_tasks();
+        }
         let (state, answers) = match &operation {
             Operation::Call(_) => (self.state()?, self.answers()?),
             _ => (None, None),
@@ -332,6 +348,19 @@ impl Request<'_> {
                     arguments: params.arguments.filter(|_| kind != TargetKind::Resource).map(|raw| part(raw.get())),
                     sent: None,
                 })
+            }
+            Method::Task(method) => {
+                let id = params.task_id()?;
+                check_header(headers, &NAME, "Mcp-Name", &id)?;
+                let operation = match method {
+                    TaskMethod::Get => TaskOperation::Get,
+                    TaskMethod::Cancel => TaskOperation::Cancel,
+                    TaskMethod::Update => {
+                        let missing = || RpcError::invalid_params("`params.inputResponses` is missing");
+                        TaskOperation::Update(self.answers()?.ok_or_else(missing)?)
+                    }
+                };
+                Operation::Task(id.parse().ok(), operation)
             }
             Method::OfSession(_) => return Err(RpcError::method_not_found(self.method)),
         })

@@ -9,7 +9,7 @@ use super::{
     session::Questions,
     write::{RpcReply, Writer, notification},
 };
-use crate::server::{OperationEnd, RunEnd, Running, Started};
+use crate::server::{OperationEnd, Running, RunningEnd, Started};
 
 /// What becomes of a message.
 pub(crate) enum Dispatched {
@@ -100,6 +100,8 @@ impl Stream {
             }
             Started::Discovered => writer.discovered(),
             Started::Listed(page) => writer.listed(page.clone()),
+            Started::Task(task) => writer.task(task),
+            Started::Acknowledged => writer.acknowledged(),
             Started::Listening(subscription) => return poll_subscription(subscription, cx, writer),
             Started::Later(later) => match ready!(later.as_mut().poll(cx)) {
                 Ok(started) => return self.go_on(started, cx),
@@ -137,12 +139,14 @@ impl Stream {
 
 impl Writer {
     /// The reply to a call that has run.
-    fn ran(&self, running: &Running, end: RunEnd) -> RpcReply {
+    fn ran(&self, running: &Running, end: RunningEnd) -> RpcReply {
         let reply = match end {
-            RunEnd::Done(Ok(output)) => self.output(running.subject(), output),
-            RunEnd::Done(Err(failed)) => self.failed(running.subject(), failed),
-            RunEnd::InputRequired { questions, state } => self.input_required(&questions, &state),
-            RunEnd::Refused(refusal) => self.refused(refusal),
+            RunningEnd::Done(Ok(output)) => self.output(running.subject(), output),
+            RunningEnd::Done(Err(failed)) => self.failed(running.subject(), failed),
+            RunningEnd::InputRequired { questions, state } => self.input_required(&questions, &state),
+            RunningEnd::Detached(task) => self.detached(&task),
+            RunningEnd::Parked(parking) => Self::parked(parking),
+            RunningEnd::Refused(refusal) => self.refused(refusal),
         };
         reply.followed_by(running.after_reply())
     }

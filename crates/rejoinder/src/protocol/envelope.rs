@@ -202,6 +202,18 @@ impl<'a> RequestParams<'a> {
         optional("cursor", self.cursor)
     }
 
+    /// The id of a task. Few methods have one, so it is looked for.
+    pub(crate) fn task_id(&self) -> Result<Cow<'a, str>, RpcError> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct TaskParams<'a> {
+            #[serde(borrow)]
+            task_id: Option<&'a RawValue>,
+        }
+        let params: TaskParams<'a> = serde_json::from_str(self.whole()).map_err(|error| data_error(&error))?;
+        required("taskId", params.task_id)
+    }
+
     /// All of them, as JSON, for a method that has further fields. They are looked for when they are needed: most methods,
     /// and all calls, have none.
     pub(crate) fn whole(&self) -> &'a str {

@@ -9,7 +9,7 @@ use super::meta::supported;
 use crate::{
     argument::ArgumentErrors,
     error::{CallError, CallErrorKind, Failed},
-    model::error_code,
+    model::{Task, error_code},
     request::Era,
     server::{Refusal, ReplySubject, TargetKind},
 };
@@ -120,12 +120,17 @@ impl From<Refusal> for RpcError {
             Refusal::Full(full) => {
                 (error_code::INTERNAL_ERROR, full.share_of.map(|_| json!({ "reason": "caller_limit" })))
             }
-            Refusal::Stopping => (error_code::INTERNAL_ERROR, None),
+            Refusal::Stopping | Refusal::Keeper(_) => (error_code::INTERNAL_ERROR, None),
+            Refusal::NeedsTasks => {
+                let required = json!({ "requiredCapabilities": { "extensions": { Task::EXTENSION: {} } } });
+                (error_code::MISSING_CAPABILITY, Some(required))
+            }
             Refusal::BadArguments { bad, .. } => return Self::bad_arguments(&bad),
             Refusal::Panicked(what) => return Self::panicked(what),
             Refusal::Unknown { .. }
             | Refusal::NothingToComplete(_)
             | Refusal::UnknownCursor
+            | Refusal::UnknownTask
             | Refusal::NotArguments(_) => (error_code::INVALID_PARAMS, None),
         };
         Self { data, ..Self::new(code, message) }

@@ -6,8 +6,11 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
-use super::{RpcError, dispatched::Frame, write::Writer};
-use crate::server::{Change, ChangeFilter, Engine, Listener, TargetKind};
+use super::{RpcError, dispatched::Frame, tasks::ShownTask, write::Writer};
+use crate::{
+    server::{Change, ChangeFilter, Engine, Heard, Listener, TargetKind},
+    tasks::TaskId,
+};
 
 #[derive(Deserialize)]
 struct ListenParams<'a> {
@@ -23,6 +26,7 @@ struct Wanted {
     prompts_list_changed: Option<bool>,
     resources_list_changed: Option<bool>,
     resource_subscriptions: Option<Vec<String>>,
+    task_ids: Option<Vec<String>>,
 }
 
 /// The next message of a subscription: what it is to, and then what changes.
@@ -31,29 +35,36 @@ pub(super) fn poll_subscription(
     cx: &Context<'_>,
     writer: &Writer,
 ) -> Poll<Frame> {
-    let notification = |method: &str, params| Frame::Notification(writer.of_subscription(method, &params));
+    let notification = |method: &str, params| Frame::Notification(writer.of_subscription(method, params));
     if let Some(filter) = unacknowledged.take() {
-        let params = json!({ "notifications": describe(&filter) });
+        let params = json!({ "notifications": describe(&filter) }).to_string();
         return Poll::Ready(notification("notifications/subscriptions/acknowledged", params));
     }
-    listener.poll_change(cx).map(|change| match change.map(described_change) {
+    listener.poll_change(cx).map(|heard| match heard.map(described) {
         Some((method, params)) => notification(&method, params),
         None => Frame::Last(writer.unsubscribed()),
     })
 }
 
-/// A change as the method and params of a notification.
-fn described_change(change: Change) -> (String, Value) {
-    match change {
-        Change::List(kind) => (format!("notifications/{}/list_changed", kind.plural()), json!({})),
-        Change::Updated(uri) => ("notifications/resources/updated".to_owned(), json!({ "uri": uri })),
+/// What a listener hears, as the method and params of a notification.
+fn described(heard: Heard) -> (String, String) {
+    match heard {
+        Heard::Change(Change::List(kind)) => (format!("notifications/{}/list_changed", kind.plural()), "{}".to_owned()),
+        Heard::Change(Change::Updated(uri)) => {
+            ("notifications/resources/updated".to_owned(), json!({ "uri": uri }).to_string())
+        }
+        // A listener hears of a task as it is.
+        Heard::Change(Change::Task(id)) => {
+            ("notifications/tasks".to_owned(), json!({ "taskId": id.to_string() }).to_string())
+        }
+        Heard::Task(task, now) => ("notifications/tasks".to_owned(), ShownTask::of(&task, now).to_json()),
     }
 }
 
-/// A change as a session hears about it.
-pub(super) fn change_notification(change: Change) -> Bytes {
-    let (method, params) = described_change(change);
-    json!({ "jsonrpc": "2.0", "method": method, "params": params }).to_string().into()
+/// What a session hears, as a message.
+pub(super) fn change_notification(heard: Heard) -> Bytes {
+    let (method, params) = described(heard);
+    format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":{params}}}").into()
 }
 
 /// What the request wants, as far as the server has it.
@@ -69,6 +80,12 @@ pub(super) fn filter(engine: &Engine, params: &str) -> Result<ChangeFilter, RpcE
     let lists = TargetKind::ALL.map(|kind| lists[kind as usize] == Some(true) && engine.declares(kind));
     let mut filter = ChangeFilter { lists, ..ChangeFilter::default() };
     let updated = wanted.resource_subscriptions.filter(|_| engine.declares(TargetKind::Resource));
+    let ids = wanted.task_ids.filter(|_| engine.offers_tasks()).unwrap_or_default();
+    // What is not an id is looked for all the same.
+    let mut too_many = ids.iter().map(|id| filter.add_task(id.parse().unwrap_or_else(|_| TaskId::new())));
+    too_many.find_map(Result::err).map_or(Ok(()), |too_many| {
+        Err(RpcError::invalid_params(format!("`params.notifications.taskIds`: {too_many}")))
+    })?;
     let mut added = updated.into_iter().flatten().map(|uri| filter.add_resource(uri));
     added.find_map(Result::err).map_or(Ok(()), |too_much| {
         Err(RpcError::invalid_params(format!("`params.notifications.resourceSubscriptions`: {too_much}")))
@@ -80,6 +97,9 @@ fn describe(filter: &ChangeFilter) -> Value {
     let mut described = json!({});
     for kind in TargetKind::ALL.into_iter().filter(|kind| filter.lists[*kind as usize]) {
         described[format!("{}ListChanged", kind.plural())] = true.into();
+    }
+    if !filter.tasks.is_empty() {
+        described["taskIds"] = filter.tasks.iter().map(|id| json!(id.to_string())).collect();
     }
     if !filter.updated.is_empty() {
         described["resourceSubscriptions"] = json!(filter.updated);

@@ -155,6 +155,7 @@ pub(super) struct KnownCapabilities {
     elicitation: Option<KnownElicitation>,
     sampling: Option<KnownSampling>,
     roots: Option<KnownRoots>,
+    extensions: Option<Box<RawValue>>,
 }
 
 #[derive(Deserialize)]
@@ -166,6 +167,16 @@ struct KnownElicitation {
 #[derive(Deserialize)]
 struct KnownRoots {}
 
+#[derive(Deserialize, Default)]
+struct KnownExtensions {
+    #[serde(rename = "io.modelcontextprotocol/tasks")]
+    tasks: Option<KnownExtension>,
+}
+
+/// An extension is declared with an object of settings.
+#[derive(Deserialize)]
+struct KnownExtension {}
+
 #[derive(Deserialize)]
 struct KnownSampling {
     tools: Option<IgnoredAny>,
@@ -173,7 +184,7 @@ struct KnownSampling {
 }
 
 impl From<KnownCapabilities> for Capabilities {
-    fn from(KnownCapabilities { elicitation, sampling, roots }: KnownCapabilities) -> Self {
+    fn from(KnownCapabilities { elicitation, sampling, roots, extensions }: KnownCapabilities) -> Self {
         let mut capabilities = Self::default();
         if let Some(can) = elicitation {
             // `elicitation: {}` means forms.
@@ -184,6 +195,9 @@ impl From<KnownCapabilities> for Capabilities {
             (capabilities.sampling_tools, capabilities.sampling_context) = (can.tools.is_some(), can.context.is_some());
         }
         capabilities.roots = roots.is_some();
+        // A client may declare others, in any form: what cannot be read is not declared.
+        let extensions: KnownExtensions = extensions.and_then(|raw| read_object(&raw)).unwrap_or_default();
+        capabilities.tasks = extensions.tasks.is_some();
         capabilities
     }
 }

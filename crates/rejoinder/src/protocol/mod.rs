@@ -11,6 +11,7 @@ mod listen;
 mod meta;
 mod older;
 mod session;
+mod tasks;
 mod write;
 
 #[cfg(test)]

@@ -226,10 +226,13 @@ impl Session {
             .find(|version| *version == params.protocol_version)
             .unwrap_or(version::SESSION[0]);
         let info = serde_json::to_vec(&without_pictures(params.client_info)).ok().map(Bytes::from);
-        state.client = Some(Introduction { version, capabilities: params.capabilities.into(), info });
+        let capabilities = Capabilities { tasks: false, ..params.capabilities.into() };
+        state.client = Some(Introduction { version, capabilities, info });
         let engine = &self.engine;
         let mut result =
             json!({ "protocolVersion": version, "capabilities": engine.capabilities(), "serverInfo": engine.info() });
+        // Tasks are for requests that stand alone.
+        result["capabilities"].as_object_mut().map(|offered| offered.shift_remove("extensions"));
         if self.is_for_one_request {
             for capability in result["capabilities"].as_object_mut().into_iter().flat_map(Map::values_mut) {
                 capability.as_object_mut().into_iter().for_each(|flags| {

@@ -13,19 +13,21 @@ use super::{
     meta::supported,
     older::in_words_of,
     session::Session,
+    tasks::{ShownTask, task_of},
 };
 use crate::{
     ask::Question,
     call::{AfterReply, Emitted, Utf8Bytes},
     error::Failed,
     model::{
-        CacheScope, CallToolResult, ContentBlock, ResultType, error_code,
+        CacheScope, CallToolResult, ContentBlock, ResultType, Task, error_code,
         meta_key::{self, SUBSCRIPTION_ID},
         version,
     },
     reply::Output,
     request::{Era, ProgressToken},
     server::{CacheHints, Engine, Page, Refusal, ReplySubject, TargetKind},
+    tasks::{Parking, TaskSnapshot},
 };
 
 /// The final message of a request.
@@ -37,11 +39,25 @@ pub(crate) struct RpcReply {
     after: Option<AfterReply>,
     /// What the caller must be allowed to do, if that is why it is refused.
     pub(crate) scopes: Vec<String>,
+    /// What it is to a run of a task.
+    pub(super) to_run: RunReply,
+}
+
+/// What a reply is to a run of a task, which keeps it instead of sending it.
+#[derive(Debug, Default)]
+pub(super) enum RunReply {
+    /// The end of the task.
+    #[default]
+    Replied,
+    /// Nothing yet: the task waits.
+    Parked(Box<Parking>),
+    /// Nothing: the function did not run here.
+    NotRun,
 }
 
 impl RpcReply {
     fn new(status: StatusCode, body: ReplyBody) -> Self {
-        Self { status, body, after: None, scopes: Vec::new() }
+        Self { status, body, after: None, scopes: Vec::new(), to_run: RunReply::Replied }
     }
 
     /// The same reply with another status.
@@ -72,28 +88,11 @@ impl RpcReply {
     }
 }
 
-/// A reply without its id: it can be stored, and be sent to another request.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct StoredReply {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    result: Option<Box<RawValue>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    error: Option<Box<RawValue>>,
-}
-
-impl StoredReply {
-    /// The reply to the request with that id, as JSON.
-    #[cfg_attr(not(test), expect(dead_code, reason = "no call outlives its request yet"))]
-    pub(crate) fn reply(&self, id: &str) -> Bytes {
-        let mut out = head(id, 256);
-        for (member, json) in [(",\"result\":", &self.result), (",\"error\":", &self.error)] {
-            let Some(json) = json else { continue };
-            out.extend_from_slice(member.as_bytes());
-            out.extend_from_slice(json.get().as_bytes());
-        }
-        out.push(b'}');
-        out.into()
-    }
+/// A reply without its id: it can be kept, and be shown to another request.
+#[derive(Debug, Deserialize)]
+pub(super) struct StoredReply {
+    pub(super) result: Option<Box<RawValue>>,
+    pub(super) error: Option<Box<RawValue>>,
 }
 
 /// A message: one piece, or a list that is kept as bytes after a head.
@@ -237,6 +236,13 @@ impl Writer {
             Refusal::Full(full) => (stateless(full.status()), Vec::new()),
             Refusal::Stopping => (stateless(StatusCode::SERVICE_UNAVAILABLE), Vec::new()),
             Refusal::Expired => (stateless(StatusCode::UNAUTHORIZED), Vec::new()),
+            Refusal::Keeper(error) => {
+                if let Some(times) = self.engine.refusal_due("the keeper of tasks".into()) {
+                    tracing::error!(times, %error, "refused a request");
+                }
+                (stateless(StatusCode::SERVICE_UNAVAILABLE), Vec::new())
+            }
+            Refusal::NeedsTasks if self.era == Era::Session => return self.tool_error(refusal.to_string()),
             // Clients of both eras ask their user for more. Where they cannot, some of them end at such a status.
             Refusal::InsufficientScope(scopes) if self.engine.can_step_up() => {
                 (Some(StatusCode::FORBIDDEN), scopes.clone())
@@ -245,12 +251,15 @@ impl Writer {
             _ => (None, Vec::new()),
         };
         let is_resource = matches!(refusal, Refusal::Unknown { kind: TargetKind::Resource, .. });
+        // Another process may have the tool, or the room.
+        let may_run_elsewhere = matches!(refusal, Refusal::Unknown { .. } | Refusal::Full(_) | Refusal::Stopping);
+        let to_run = if may_run_elsewhere { RunReply::NotRun } else { RunReply::Replied };
         let mut error = RpcError::from(refusal);
         if is_resource && self.era == Era::Session {
             error.code = error_code::RESOURCE_NOT_FOUND;
         }
         let reply = self.error(error);
-        RpcReply { status: status.unwrap_or(reply.status), scopes, ..reply }
+        RpcReply { status: status.unwrap_or(reply.status), scopes, to_run, ..reply }
     }
 
     pub(super) fn error(&self, error: RpcError) -> RpcReply {
@@ -279,6 +288,36 @@ impl Writer {
             out.extend_from_slice(part.as_bytes());
         }
         self.end(out, false)
+    }
+
+    /// The task as which a call goes on.
+    pub(super) fn detached(&self, task: &TaskSnapshot) -> RpcReply {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct CreateTaskResult {
+            result_type: &'static str,
+            #[serde(flatten)]
+            task: Task,
+        }
+        self.serialized(&CreateTaskResult { result_type: "task", task: task_of(task, self.engine.tasks_now()) }, false)
+    }
+
+    /// What a run of a task waits for. It is not sent.
+    pub(super) fn parked(parking: Box<Parking>) -> RpcReply {
+        RpcReply { to_run: RunReply::Parked(parking), ..RpcReply::new(StatusCode::OK, ReplyBody::Whole(Bytes::new())) }
+    }
+
+    /// A task, as it is now.
+    pub(super) fn task(&self, task: &TaskSnapshot) -> RpcReply {
+        let mut out = self.result_head(512);
+        let shown = ShownTask::of(task, self.engine.tasks_now()).to_json();
+        out.extend_from_slice(&shown.as_bytes()[1..shown.len() - 1]);
+        self.end(out, false)
+    }
+
+    /// What the client wanted is done, and there is nothing to say about it.
+    pub(super) fn acknowledged(&self) -> RpcReply {
+        self.result(json!({}))
     }
 
     /// A page of a list, which is kept as bytes. The stateless era says for how long it may be cached, and by whom.
@@ -333,8 +372,7 @@ impl Writer {
     }
 
     /// A notification of a subscription, which names it.
-    pub(super) fn of_subscription(&self, method: &str, params: &Value) -> Bytes {
-        let mut params = params.to_string();
+    pub(super) fn of_subscription(&self, method: &str, mut params: String) -> Bytes {
         params.pop();
         if params.len() > 1 {
             params.push(',');
@@ -521,11 +559,13 @@ mod tests {
                 .map(|reply| reply.into_body().whole())
         };
         for (reply, other) in replies("\"seven\"").iter().zip(replies("1")) {
-            let stored: StoredReply = serde_json::from_slice(reply).expect("a reply");
-            let stored = serde_json::to_string(&stored).expect("JSON");
-            assert!(!stored.contains("seven"), "{stored}");
-            let stored: StoredReply = serde_json::from_str(&stored).expect("it can be read");
-            assert_eq!(stored.reply("1"), other);
+            let [stored, other] = [reply, &other].map(|reply| {
+                let StoredReply { result, error } = serde_json::from_slice(reply).expect("a reply");
+                [result, error].map(|json| json.map(|json| json.get().to_owned()))
+            });
+            assert_eq!(stored, other);
+            let stored = stored.into_iter().flatten().collect::<String>();
+            assert!(!stored.contains("seven") && std::str::from_utf8(reply).is_ok_and(|reply| reply.contains(&stored)));
         }
     }
 

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     auth::{Budget, Held},
-    call::{Call, Emitted, Halt},
+    call::{Call, Halt},
     error::CallError,
 };
 
@@ -152,7 +152,7 @@ impl<T, R> ToolStream<T, R> {
 impl<T: StreamItem, R: IntoToolResult> ToolStream<T, R> {
     /// Sends each item, and makes the result.
     async fn run(mut self, call: Call) -> Result<FunctionOutput, Halt> {
-        let has_listener = call.request().progress_token.is_some();
+        let has_listener = call.reports_progress();
         let (mut sent, total) = (0.0, self.total.map(|total| total as f64));
         while let Some(item) = self.items.next().await {
             let item = item?;
@@ -160,7 +160,7 @@ impl<T: StreamItem, R: IntoToolResult> ToolStream<T, R> {
             (self.fold)(Some((item, &message, &call)));
             sent += 1.0;
             if has_listener {
-                call.emit(Emitted::Progress { progress: sent, total, message: Some(message) }).await;
+                call.report(sent, total, Some(message)).await;
             } else if sent % 64.0 == 0.0 {
                 // Nothing slows such a stream down, so it lets others run. (`consume_budget` would leave no budget to what
                 // watches the connection in the same future.)

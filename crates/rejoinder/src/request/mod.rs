@@ -3,6 +3,6 @@
 mod request_info;
 mod shared_values;
 
-pub(crate) use request_info::{CallerSource, ClientInfo, ProgressToken, compact, head_size};
+pub(crate) use request_info::{CallerSource, ClientInfo, ProgressToken, StoredRequest, compact, head_size};
 pub use request_info::{Capabilities, Era, Level, RequestInfo};
 pub(crate) use shared_values::SharedValues;

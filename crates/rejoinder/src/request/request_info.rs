@@ -75,6 +75,9 @@ pub struct Capabilities {
     pub sampling_context: bool,
     /// It has roots (`roots`).
     pub roots: bool,
+    /// It follows tasks (the extension `io.modelcontextprotocol/tasks`).
+    #[serde(default)]
+    pub tasks: bool,
 }
 
 /// Who the client says it is. It may lie, so nothing may depend on it.
@@ -218,7 +221,6 @@ impl RequestInfo {
     }
 
     /// What is stored of it, with these headers and entries of `_meta`.
-    #[cfg_attr(not(test), expect(dead_code, reason = "no call outlives its request yet"))]
     pub(crate) fn to_stored(&self, headers: &[HeaderName], meta: &[&str]) -> StoredRequest {
         let json = |json: &Bytes| RawValue::from_string(String::from_utf8_lossy(json).into_owned()).ok();
         let text = |value: &HeaderValue| value.as_bytes().iter().map(|byte| char::from(*byte)).collect::<String>();

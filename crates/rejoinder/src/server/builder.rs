@@ -16,6 +16,7 @@ use super::{
     options::{Callback, ServerOptions},
     registry::AnyItem,
     subscriptions::Hub,
+    tasks::ServerTasks,
     tool_filter::{FilterRule, ToolFilter, admits},
     wiring::WiringCheck,
 };
@@ -26,9 +27,13 @@ use crate::{
     error::{BoxError, CallError},
     inject::SharedService,
     item::{Prompt, Resource, Tool},
-    model::{Implementation, ServerCapabilities},
+    model::{Implementation, ServerCapabilities, Task},
     request::RequestInfo,
-    rounds::seal::{Seal, StatePolicy},
+    rounds::{
+        RECORD_BYTES,
+        seal::{Seal, StatePolicy},
+    },
+    tasks::Tasks,
 };
 
 instead!(
@@ -118,6 +123,7 @@ impl<N, L: IntoIterator<Item = N>> Names<N> for L {}
 ///   [`deny_tools`](Self::deny_tools), [`only_tagged`](Self::only_tagged), [`only_read_only`](Self::only_read_only), and the services that these need: [`provide`](Self::provide),
 ///   [`provide_arc`](Self::provide_arc), [`provide_async`](Self::provide_async).
 /// * When it starts and stops: [`on_start`](Self::on_start), [`on_stop`](Self::on_stop).
+/// * What outlives a request: [`tasks`](Self::tasks).
 /// * How it answers: [`strict_arguments`](Self::strict_arguments),
 ///   [`ignore_unknown_arguments`](Self::ignore_unknown_arguments), [`page_size`](Self::page_size),
 ///   [`cache_lists`](Self::cache_lists), [`cache_contents`](Self::cache_contents),
@@ -154,6 +160,7 @@ pub struct Server {
     /// The problems that its methods found.
     problems: Vec<BuildProblem>,
     pub(super) lifecycle: Lifecycle,
+    tasks: Option<Tasks>,
     pub(crate) options: ServerOptions,
 }
 
@@ -168,6 +175,7 @@ impl Server {
             made: Vec::new(),
             problems: Vec::new(),
             lifecycle: Lifecycle::default(),
+            tasks: None,
             options: ServerOptions::default(),
         }
     }
@@ -698,6 +706,31 @@ impl Server {
         self
     }
 
+    /// Says who keeps the [tasks](crate::guide::tasks) of tools that are marked `#[tool(task)]`. Without it they are kept in
+    /// memory, and end with the process.
+    ///
+    /// The store is opened when the server starts, and tasks that an earlier process has left go on then.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use rejoinder::{prelude::*, tasks::{MemoryTasks, Tasks}};
+    ///
+    /// #[tool(task)]
+    /// async fn render(project: String) -> String {
+    ///     format!("https://studio.example/{project}")
+    /// }
+    ///
+    /// let tasks = Tasks::new(MemoryTasks::new()).ttl(Duration::from_secs(7_200)).at_once(4);
+    /// let server = Server::new("studio", "1.0.0").tools(tools![render]).tasks(tasks);
+    /// assert!(server.check().is_ok());
+    /// ```
+    pub fn tasks(mut self, tasks: Tasks) -> Self {
+        self.make_once("tasks", "a server has one keeper of tasks");
+        self.tasks = Some(tasks);
+        self
+    }
+
     /// Sets how long running calls may continue when the server shuts down, on any transport; 10 seconds by default.
     /// Deferred functions of cancelled calls, background tasks, and each function of [`on_stop`](Self::on_stop) get the same
     /// time again, so that `on_stop` runs within three grace periods. It also limits every single deferred function, because
@@ -850,6 +883,11 @@ impl Server {
             .map_err(|mistakes| mistakes.into_iter().for_each(|mistake| check.report("`StatePolicy`", mistake)))
             .ok();
         let bytes = seal.as_ref().map_or(usize::MAX, Seal::record_limit);
+        if let (Some(tasks), Some(seal)) = (&self.tasks, &seal)
+            && ServerTasks::is_readable(tasks, seal)
+        {
+            check.warn_of_exposed_headers();
+        }
         let answer_bytes = self.options.limits.answers_within(bytes);
         let answer_bytes = answer_bytes.map_err(|mistake| check.report("`Limits::answers_size`", mistake)).ok();
         let (registry, warnings) = check.finish()?;
@@ -859,11 +897,18 @@ impl Server {
         let (seal, answer_bytes) = seal.zip(answer_bytes).expect("their mistakes were reported");
         let seal = Arc::new(seal);
         let rounds = self.options.state.rounds;
-        let record_rules = RecordRules { bytes, answer_bytes, rounds, version: self.info.version.as_str().into() };
+        let record_rules = RecordRules {
+            bytes,
+            limit: "`StatePolicy::limit`",
+            answer_bytes,
+            rounds,
+            version: self.info.version.as_str().into(),
+        };
         let can_identify = self.options.can_identify();
         if let Some(store) = self.options.state.spent.as_ref().filter(|_| can_identify) {
             store.expect_callers();
         }
+        let has_keeper = self.tasks.is_some();
         let budgets = self.options.limits.budgets(self.options.http.max_sessions, can_identify);
         let offer = Offer {
             info_json: to_raw_value(&self.info).expect("plain strings serialise"),
@@ -874,9 +919,20 @@ impl Server {
             hub: Hub::default(),
             dependencies: Arc::new(self.dependencies),
         };
+        let stopping = CancellationToken::new();
+        let task_rules = RecordRules {
+            bytes: RECORD_BYTES,
+            limit: "of a task",
+            answer_bytes,
+            rounds,
+            version: Arc::clone(&record_rules.version),
+        };
+        let tasks =
+            ServerTasks::new(self.tasks.unwrap_or_default(), has_keeper, task_rules, (&stopping, &budgets.bytes));
         let activity = Activity {
-            lifecycle: self.lifecycle.is_needed().then(|| Arc::new(self.lifecycle)),
-            stopping: CancellationToken::new(),
+            lifecycle: (has_keeper || self.lifecycle.is_needed()).then(|| Arc::new(self.lifecycle)),
+            tasks: Arc::new(tasks),
+            stopping,
             calls: tracker(),
             teardown: tracker(),
             background: Arc::new(ServerBackground::new(budgets.background_tasks.clone())),
@@ -908,6 +964,12 @@ impl BuiltServer {
     }
 }
 
+/// Whether clients can make tasks.
+fn has_tasks(server: &Server) -> bool {
+    let tools = server.items[TargetKind::Tool as usize].iter();
+    server.tasks.is_some() || tools.flatten().any(|tool| tool.function().task.is_some())
+}
+
 /// The server declares what it serves, and nothing else.
 fn capabilities(server: &Server) -> ServerCapabilities {
     let [tools, prompts, resources] = server.items.each_ref().map(Option::is_some);
@@ -918,6 +980,7 @@ fn capabilities(server: &Server) -> ServerCapabilities {
         // Prompts and resources that are added later may have arguments to complete.
         "completions": (prompts || resources).then(|| json!({})),
         "logging": {},
+        "extensions": has_tasks(server).then(|| json!({ Task::EXTENSION: {} })),
     });
     serde_json::from_value(capabilities).expect("these are the protocol's capabilities")
 }

@@ -7,6 +7,8 @@ use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures_util::{FutureExt, future::BoxFuture};
 
+use tokio_util::task::TaskTracker;
+
 use super::{
     CacheHints, ChangeFilter, Contents, Listener, Operation, Page, Refusal, Running, Target, TargetKind,
     engine::Engine,
@@ -16,12 +18,14 @@ use super::{
 };
 use crate::{
     argument::ArgumentErrors,
-    auth::Principal,
+    auth::{BudgetFull, Held, Principal},
     call::{Call, CallRecord, InputResponses, Outbox, Utf8Bytes},
     error::Panicked,
+    item::ItemFunction,
     reply::FunctionRun,
     request::{CallerSource, RequestInfo},
-    rounds::{SessionCarrier, SessionClient, StatelessCarrier, seal::StateRefusal},
+    rounds::{SessionCarrier, SessionClient, StatelessCarrier, TaskCarrier, seal::StateRefusal},
+    tasks::{TaskOptions, TaskSnapshot},
 };
 
 /// How the questions of a call travel, and what came back with this request.
@@ -37,6 +41,8 @@ pub(crate) enum Exchange {
     },
     /// Over a live session.
     Session(Arc<dyn SessionClient>),
+    /// They park a task, whose run this is.
+    Task(Box<(TaskCarrier, CallRecord)>),
 }
 
 impl Exchange {
@@ -58,9 +64,13 @@ pub(crate) enum Started {
     Running(Box<Running>),
     /// A subscription to changes, with its filter until the client knows it.
     Listening(Box<(Listener, Option<ChangeFilter>)>),
+    /// A task, as it is now.
+    Task(Box<TaskSnapshot>),
+    /// What the client wants of a task is done.
+    Acknowledged,
     /// Any of these, with middleware around it.
     Wrapped(Box<Wrapped>),
-    /// Any of these, when it is known: gates decide about a list, a call or a completion first.
+    /// Any of these, when it is known: gates decide about a list, a call or a completion first, and a task is read.
     Later(BoxFuture<'static, Result<Started, Refusal>>),
 }
 
@@ -75,9 +85,23 @@ pub(super) struct Entrant {
 impl Entrant {
     /// The call, with a place among those that may run at once. Nothing of its function runs yet.
     pub(super) fn begin(&mut self, engine: &Engine) -> Result<&mut Running, Refusal> {
+        let place = |request: &RequestInfo| engine.activity.budgets.calls.take(request.principal.as_ref(), 1);
+        self.begin_in(engine, place, &engine.activity.calls)
+    }
+
+    /// The same for a run of a task: how many run at once is not up to the caller.
+    fn begin_run(&mut self, engine: &Engine) -> Result<&mut Running, Refusal> {
+        self.begin_in(engine, |_| Ok(Held::default()), &engine.activity.tasks.runs)
+    }
+
+    fn begin_in(
+        &mut self,
+        engine: &Engine,
+        place: impl FnOnce(&RequestInfo) -> Result<Held, BudgetFull>,
+        counted: &TaskTracker,
+    ) -> Result<&mut Running, Refusal> {
         if let Some(request) = self.request.take() {
-            let slot =
-                (engine.activity.calls.token(), engine.activity.budgets.calls.take(request.principal.as_ref(), 1)?);
+            let slot = (counted.token(), place(&request)?);
             let outbox = self.outbox.take().unwrap_or_default();
             let call = Call::new(request, Arc::clone(&engine.offer.dependencies), outbox);
             self.running = Some(Running::new(call, slot));
@@ -97,16 +121,20 @@ impl Engine {
         if self.is_stopping() {
             return Err(Refusal::Stopping);
         }
-        // 1. The caller, and the room for what it sent, which is held until the operation is over.
-        self.identify(&mut request)?;
-        let bytes = operation.size() + request.size() + exchange.size();
-        let held = self.activity.budgets.bytes.take(request.principal.as_ref(), bytes)?;
-        request.held = held.is_counted().then(|| Arc::new(held));
+        let is_run = matches!(exchange, Exchange::Task(_));
+        // 1. The caller, and the room for what it sent, which is held until the operation is over. The caller of a task was
+        // known when it was made.
+        if !is_run {
+            self.identify(&mut request)?;
+            let bytes = operation.size() + request.size() + exchange.size();
+            let held = self.activity.budgets.bytes.take(request.principal.as_ref(), bytes)?;
+            request.held = held.is_counted().then(|| Arc::new(held));
+        }
         // 2. The middleware, around everything below.
         if !self.settings.options.middleware.0.is_empty() {
             let dependencies = Arc::clone(&self.offer.dependencies);
-            let is_retry = matches!(&exchange, Exchange::Stateless { state: Some(_), .. });
-            let request = OperationRequest { info: request, operation, dependencies, is_retry };
+            let is_retry = is_run || matches!(&exchange, Exchange::Stateless { state: Some(_), .. });
+            let request = OperationRequest { info: request, operation, dependencies, is_retry, is_run };
             return Ok(Started::Wrapped(Box::new(Wrapped::new(self, request, exchange))));
         }
         self.pass(operation, request, exchange, None)
@@ -123,7 +151,7 @@ impl Engine {
         // 3. The item. Where gates decide about it, the rest comes later; what they hide does not exist.
         let view = View::new(self.registry(), &operation);
         let mut entrant = Entrant { request: Some(request), outbox, running: None };
-        if view.is_gated() {
+        if view.is_gated() && !matches!(exchange, Exchange::Task(_)) {
             return Ok(Started::Later(Box::pin(Arc::clone(self).gated(view, operation, entrant, exchange))));
         }
         self.enter(view, operation, &mut entrant, exchange)
@@ -143,6 +171,14 @@ impl Engine {
                 let page = view.page(list, cursor.as_deref(), self.settings.options.page_size);
                 return page.map(Started::Listed).ok_or(Refusal::UnknownCursor);
             }
+            Operation::Listen(filter) if !filter.tasks.is_empty() => {
+                let request = declaring(entrant.request.take().unwrap_or_default())?;
+                return Ok(Started::Later(Box::pin(Arc::clone(self).listen_to_tasks(filter, request))));
+            }
+            Operation::Task(id, operation) => {
+                let request = declaring(entrant.request.take().unwrap_or_default())?;
+                return Ok(Started::Later(Box::pin(Arc::clone(self).task(id, operation, request.principal))));
+            }
             Operation::Listen(filter) => {
                 let listener = self.listen(filter.clone(), entrant.request.take().unwrap_or_default())?;
                 return Ok(Started::Listening(Box::new((listener, Some(filter)))));
@@ -151,11 +187,13 @@ impl Engine {
                 self.start_completion(view.visible().pop(), argument, entrant.begin(self)?)?;
             }
             Operation::Call(target) => {
-                let found = view.visible();
+                let is_run = matches!(exchange, Exchange::Task(_));
+                let found = if is_run { view.found() } else { view.visible() };
                 if found.is_empty() {
                     return Err(view.unknown(target, self));
                 }
-                self.start_call(target, found, exchange, entrant.begin(self)?)?;
+                let running = if is_run { entrant.begin_run(self)? } else { entrant.begin(self)? };
+                self.start_call(target, found, exchange, running)?;
             }
         }
         Ok(Started::Running(entrant.running.take().expect("it has begun")))
@@ -170,10 +208,13 @@ impl Engine {
         running: &mut Running,
     ) -> Result<(), Refusal> {
         let request = running.call().request();
-        check_scopes(found.iter().flat_map(|candidate| &candidate.entry.item.function().scopes), request)?;
-        check_param_headers(&found, &target, request, &exchange)?;
+        if !matches!(exchange, Exchange::Task(_)) {
+            check_scopes(found.iter().flat_map(|candidate| &candidate.entry.item.function().scopes), request)?;
+            check_param_headers(&found, &target, request, &exchange)?;
+        }
+        let task = task_of(&found, request, &exchange)?;
         // 4. The state: what earlier rounds of the call recorded.
-        let (is_retry, spend) = self.open(&target, exchange, running.call())?;
+        let (is_retry, spend) = self.open(&target, task, exchange, running.call())?;
         // 5. The arguments, and 6. the function.
         running.start(CallSource { engine: Arc::clone(self), found, target, is_retry }, spend)
     }
@@ -202,7 +243,13 @@ impl Engine {
 
     /// Opens the state of the request for its call. An invalid state is refused even if the item never asks. Returns whether
     /// the round continues a call, and what marks a state that can be used once as used.
-    fn open(&self, target: &Target, exchange: Exchange, call: &Call) -> Result<(bool, Option<Spending>), Refusal> {
+    fn open(
+        &self,
+        target: &Target,
+        task: Option<(&ItemFunction, TaskOptions)>,
+        exchange: Exchange,
+        call: &Call,
+    ) -> Result<(bool, Option<Spending>), Refusal> {
         let rules = Arc::clone(&self.settings.record_rules);
         let principal = call.request().principal.clone();
         let (state, answers) = match exchange {
@@ -211,6 +258,11 @@ impl Engine {
                 let carrier = SessionCarrier { client, share, bytes, caller: principal };
                 call.carry(Box::new(carrier), rules, None);
                 return Ok((false, None));
+            }
+            Exchange::Task(run) => {
+                let (carrier, record) = *run;
+                call.carry(Box::new(carrier), Arc::clone(&self.activity.tasks.record_rules), Some(record));
+                return Ok((true, None));
             }
             Exchange::Stateless { state, answers, .. } => (state, answers),
         };
@@ -230,7 +282,14 @@ impl Engine {
             record.begin_round(answers.unwrap_or_default());
             record
         });
-        call.carry(Box::new(carrier), rules, record);
+        match task {
+            Some((function, options)) => {
+                let birth =
+                    self.birth(target, call.request(), (&function.headers(), options), (carrier, opened.as_ref()));
+                call.carry(Box::new(birth), rules, record);
+            }
+            None => call.carry(Box::new(carrier), rules, record),
+        }
         let spend = opened.filter(|_| self.settings.seal.is_single_use()).map(|opened| -> Spending {
             let seal = Arc::clone(&self.settings.seal);
             Box::pin(async move {
@@ -245,6 +304,28 @@ impl Engine {
         });
         Ok((is_retry, spend))
     }
+}
+
+/// How a call runs as a task, if it does. A client without tasks gets a plain call, unless the tool runs as a task only.
+fn task_of<'a>(
+    found: &'a [Candidate],
+    request: &RequestInfo,
+    exchange: &Exchange,
+) -> Result<Option<(&'a ItemFunction, TaskOptions)>, Refusal> {
+    let function = found.first().map(|candidate| candidate.entry.item.function());
+    let Some((function, options)) = function.and_then(|function| Some((function, function.task?))) else {
+        return Ok(None);
+    };
+    match exchange {
+        Exchange::Stateless { .. } if request.capabilities.tasks => Ok(Some((function, options))),
+        Exchange::Stateless { .. } | Exchange::Session(_) if options.is_required => Err(Refusal::NeedsTasks),
+        _ => Ok(None),
+    }
+}
+
+/// The request, if it declares tasks.
+fn declaring(request: RequestInfo) -> Result<RequestInfo, Refusal> {
+    if request.capabilities.tasks { Ok(request) } else { Err(Refusal::NeedsTasks) }
 }
 
 /// Checks that the caller may do what the item is for. Where several templates match a URI, it must be allowed all of them.

@@ -12,6 +12,7 @@ use super::{
     lifecycle::Lifecycle,
     registry::Registry,
     subscriptions::{Change, Hub},
+    tasks::ServerTasks,
 };
 use crate::{
     auth::{Budget, Budgets},
@@ -20,6 +21,7 @@ use crate::{
     graph::{Instance, below},
     model::{Implementation, ServerCapabilities},
     rounds::seal::Seal,
+    tasks::Tasks,
 };
 
 /// A built server: what all its transports share.
@@ -60,6 +62,8 @@ pub(super) struct Activity {
     pub(super) background: Arc<ServerBackground>,
     /// What each caller uses of what all share.
     pub(super) budgets: Budgets,
+    /// The calls that outlive their requests.
+    pub(super) tasks: Arc<ServerTasks>,
     /// Which refusals were logged: a client can cause as many as it likes.
     pub(super) refusals: Arc<RefusalLog<Cow<'static, str>>>,
 }
@@ -126,13 +130,14 @@ impl Engine {
         self.registry().items().flat_map(|item| below(&item.function().all_edges())).find(|instance| is(instance))
     }
 
-    /// The same server with other services or resolvers, for a test.
-    pub(crate) fn with_dependencies(&self, change: impl FnOnce(&mut Dependencies)) -> Arc<Self> {
+    /// The same server with other services or resolvers, and with its own tasks, for a test.
+    pub(crate) fn with_dependencies(&self, change: impl FnOnce(&mut Dependencies), tasks: Tasks) -> Arc<Self> {
         let mut engine = self.clone();
         // What one of the two offers later, the other does not.
         engine.offer.registry = Arc::new(RwLock::new(self.registry()));
         engine.offer.hub = Hub::default();
         engine.activity.stopping = CancellationToken::new();
+        engine.activity.tasks = Arc::new(self.activity.tasks.of_copy(tasks, &engine.activity.stopping, self.bytes()));
         engine.activity.lifecycle = self.activity.lifecycle.as_ref().map(|lifecycle| Arc::new(lifecycle.of_copy()));
         change(Arc::make_mut(&mut engine.offer.dependencies));
         engine.with_handle()
@@ -196,7 +201,7 @@ impl Engine {
         self.activity.refusals.due(reason)
     }
 
-    pub(crate) fn seal(&self) -> &Seal {
+    pub(crate) fn seal(&self) -> &Arc<Seal> {
         &self.settings.seal
     }
 

@@ -68,7 +68,7 @@ impl View {
     /// What an operation sees before any gate is open.
     pub(super) fn new(registry: Arc<Registry>, operation: &Operation) -> Self {
         let (kind, found) = match operation {
-            Operation::Discover | Operation::Listen(_) => (None, Vec::new()),
+            Operation::Discover | Operation::Listen(_) | Operation::Task(..) => (None, Vec::new()),
             Operation::List(list, _) => (Some(list.kind()), Vec::new()),
             Operation::Call(target) => (Some(target.kind), registry.find(target.kind, &target.name)),
             Operation::Complete(CompleteArgument { kind, name, .. }) => {
@@ -93,6 +93,11 @@ impl View {
         let mut found = std::mem::take(&mut self.found);
         found.retain(|found| self.open.all(found.entry.gates()));
         found
+    }
+
+    /// What the operation names, whatever its gates say: they have decided before.
+    pub(super) fn found(&mut self) -> Vec<Candidate> {
+        std::mem::take(&mut self.found)
     }
 
     /// A page of a list; `None` if there is no such cursor.

@@ -132,7 +132,7 @@ impl Engine {
     }
 
     /// Runs what must run before the first request, or waits until it has run. A server that has been stopped does not start.
-    pub(crate) async fn start_up(self: &Arc<Self>) -> Result<(), StartError> {
+    pub(crate) async fn run_start(self: &Arc<Self>) -> Result<(), StartError> {
         let Some(lifecycle) = &self.activity.lifecycle else { return Ok(()) };
         if self.stopping().is_cancelled() && lifecycle.starting.get().is_none() {
             return Ok(());
@@ -162,6 +162,9 @@ impl Engine {
                 tracing::error!("{error}");
                 return Err(error);
             }
+        }
+        if self.has_keeper() {
+            self.open_tasks().await.map_err(|error| StartError::new("`Server::tasks`", error))?;
         }
         Ok(())
     }
@@ -244,6 +247,7 @@ impl Engine {
     /// Runs what must run after the last request, the latest first, if the server has been started. If another caller runs it
     /// already, it waits for that.
     pub(crate) async fn shut_down(self: &Arc<Self>) {
+        self.activity.tasks.stop(self.settings.options.grace).await;
         let Some(lifecycle) = self.activity.lifecycle.as_ref().filter(|lifecycle| lifecycle.starting.get().is_some())
         else {
             return;

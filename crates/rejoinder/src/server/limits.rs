@@ -1,6 +1,7 @@
 use crate::{
     auth::{Budget, Budgets, CALLS, quarter},
     call::RecordRules,
+    tasks::TaskPlaces,
 };
 
 /// Defines the limits: for each its method, what the method takes, its type and its default.
@@ -100,6 +101,14 @@ limits! {
         /// [`background_tasks`](Self::background_tasks) by default. Beyond the limit, `add` returns an error.
         background_tasks_per_caller(most): Option<usize> = None,
 
+        /// [Tasks](crate::guide::tasks) that have not ended; 10,000 by default. A further one gets the error -32603, and HTTP
+        /// 503.
+        tasks(most): usize = 10_000,
+
+        /// Tasks of one caller that have not ended; a quarter of [`tasks`](Self::tasks) by default. A further one gets the error
+        /// -32603, and HTTP 429.
+        tasks_per_caller(most): Option<usize> = None,
+
         /// What the server holds for its clients, in bytes; 128 MiB by default. What finds no room gets the error -32603, and HTTP
         /// 503 if it is stateless; a question over a session fails, and a reply is not kept for a client that comes back.
         ///
@@ -153,6 +162,17 @@ impl Limits {
             )),
             set => Ok(set.unwrap_or(32 * 1024)),
         }
+    }
+
+    /// How many tasks there may be, and how many of that caller: all others together may have half where callers can be known.
+    pub(super) fn task_places(&self, is_known: bool, can_identify: bool) -> TaskPlaces {
+        let in_all = self.tasks;
+        let of_owner = match (is_known, can_identify) {
+            (true, _) => self.tasks_per_caller.unwrap_or(quarter(in_all)),
+            (false, true) => in_all.div_ceil(2),
+            (false, false) => in_all,
+        };
+        TaskPlaces { in_all, of_owner }
     }
 
     /// The budgets of a server with at most so many sessions. A further session ends an idle one, so the budget of sessions limits
@@ -211,7 +231,9 @@ mod tests {
 
     #[test]
     fn a_limit_of_zero_is_a_build_error() {
-        let set: [fn(Limits, usize) -> Limits; 13] = [
+        let set: [fn(Limits, usize) -> Limits; 15] = [
+            Limits::tasks,
+            Limits::tasks_per_caller,
             Limits::message_size,
             Limits::message_values,
             Limits::memory,

@@ -17,7 +17,7 @@ use std::{
 use futures_util::{FutureExt, future::BoxFuture};
 
 use super::{
-    CacheHints, Contents, Exchange, Operation, Refusal, ReplySubject, RunEnd, Running, Started, TargetKind,
+    CacheHints, Contents, Exchange, Operation, Refusal, ReplySubject, Running, RunningEnd, Started, TargetKind,
     engine::Engine,
 };
 use crate::{
@@ -52,6 +52,7 @@ pub struct OperationRequest {
     pub(super) operation: Operation,
     pub(super) dependencies: Arc<Dependencies>,
     pub(super) is_retry: bool,
+    pub(super) is_run: bool,
 }
 
 impl OperationRequest {
@@ -71,6 +72,15 @@ impl OperationRequest {
     /// so that a client cannot send a retry twice.
     pub fn is_retry(&self) -> bool {
         self.is_retry
+    }
+
+    /// Whether this is a run of a task, which goes on after the request that made it: see [tasks](crate::guide::tasks).
+    ///
+    /// A run is a retry, too. It has the caller of that request and the arguments as the middleware left them, but no headers
+    /// except those that parameters name, and no extensions. A middleware that wants something else of a request must let it
+    /// pass.
+    pub fn is_task_run(&self) -> bool {
+        self.is_run
     }
 
     /// The caller, if the server knows it.
@@ -122,10 +132,11 @@ impl OperationRequest {
 
     /// Replaces the arguments of the call. Other operations, and resources, have none.
     ///
-    /// The function gets them as if the client had sent them. If the call asks, its state is bound to them: in each round
+    /// The function gets them as if the client had sent them. In a [run of a task](Self::is_task_run) they were replaced
+    /// before, and this does nothing. If the call asks, its state is bound to them: in each round
     /// the same request must become the same arguments.
     pub fn set_arguments(&mut self, arguments: JsonObject) {
-        if let Operation::Call(target) = &mut self.operation {
+        if let (Operation::Call(target), false) = (&mut self.operation, self.is_run) {
             let changed = Utf8Bytes::from(&*serde_json::Value::Object(arguments).to_string());
             let sent = target.arguments.replace(changed);
             // Headers repeat what the client sent.
@@ -215,7 +226,7 @@ pub(crate) enum OperationEnd {
     Started(Started),
     Refused(Refusal),
     /// A call.
-    Ran(RunEnd, Box<Running>),
+    Ran(RunningEnd, Box<Running>),
     /// A middleware answered itself.
     Answered(Result<Output, Failed>),
 }
@@ -243,14 +254,14 @@ impl OperationResult {
     /// What the function returned, or why there is nothing.
     fn done(&self) -> Option<Result<&Output, &Failed>> {
         match &self.0 {
-            OperationEnd::Ran(RunEnd::Done(done), _) | OperationEnd::Answered(done) => Some(done.as_ref()),
+            OperationEnd::Ran(RunningEnd::Done(done), _) | OperationEnd::Answered(done) => Some(done.as_ref()),
             _ => None,
         }
     }
 
     fn output_mut(&mut self) -> Option<&mut Output> {
         match &mut self.0 {
-            OperationEnd::Ran(RunEnd::Done(Ok(output)), _) | OperationEnd::Answered(Ok(output)) => Some(output),
+            OperationEnd::Ran(RunningEnd::Done(Ok(output)), _) | OperationEnd::Answered(Ok(output)) => Some(output),
             _ => None,
         }
     }
@@ -262,13 +273,18 @@ impl OperationResult {
 
     /// Whether the call waits for an answer of the user, which comes with another request. This is not an error.
     pub fn is_input_required(&self) -> bool {
-        matches!(self.0, OperationEnd::Ran(RunEnd::InputRequired { .. }, _))
+        matches!(self.0, OperationEnd::Ran(RunningEnd::InputRequired { .. }, _))
+    }
+
+    /// Whether the call goes on as a task, or a run of a task waits. This is not an error.
+    pub fn is_task(&self) -> bool {
+        matches!(self.0, OperationEnd::Ran(RunningEnd::Detached(_) | RunningEnd::Parked(_), _))
     }
 
     /// Why the operation was refused or has failed, with the detail that clients do not see.
     pub fn error(&self) -> Option<Cow<'_, str>> {
         match &self.0 {
-            OperationEnd::Refused(refusal) | OperationEnd::Ran(RunEnd::Refused(refusal), _) => {
+            OperationEnd::Refused(refusal) | OperationEnd::Ran(RunningEnd::Refused(refusal), _) => {
                 Some(refusal.to_string().into())
             }
             _ => match self.done()? {

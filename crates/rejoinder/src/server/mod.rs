@@ -18,6 +18,7 @@ mod refusal;
 mod registry;
 mod running;
 mod subscriptions;
+mod tasks;
 mod timeout;
 mod tool_filter;
 mod uri_template;
@@ -44,7 +45,8 @@ use options::Callback;
 pub(crate) use options::ServerOptions;
 pub(crate) use refusal::{Refusal, shortened};
 pub(crate) use registry::{Contents, List, Page};
-pub(crate) use running::{ReplySubject, RunEnd, Running};
-pub(crate) use subscriptions::{Change, ChangeFilter, Listener};
+pub(crate) use running::{ReplySubject, Running, RunningEnd};
+pub(crate) use subscriptions::{Change, ChangeFilter, Heard, Listener};
+pub(crate) use tasks::TaskOperation;
 #[cfg(feature = "cli")]
 pub(crate) use tool_filter::FilterRule;

@@ -1,5 +1,8 @@
-use super::{ChangeFilter, CompleteArgument, List};
-use crate::call::{Utf8Bytes, held_as_values};
+use super::{ChangeFilter, CompleteArgument, List, TaskOperation};
+use crate::{
+    call::{Utf8Bytes, held_as_values},
+    tasks::TaskId,
+};
 
 /// What a client wants of the server.
 #[derive(Debug)]
@@ -14,6 +17,8 @@ pub(crate) enum Operation {
     Complete(CompleteArgument),
     /// `subscriptions/listen`.
     Listen(ChangeFilter),
+    /// `tasks/get`, `tasks/update` or `tasks/cancel`; without an id if what the client names is none.
+    Task(Option<TaskId>, TaskOperation),
 }
 
 /// What is called. A call may take several rounds.
@@ -45,6 +50,7 @@ impl Operation {
             Self::Call(target) => target.kind.method(),
             Self::Complete(_) => "completion/complete",
             Self::Listen(_) => "subscriptions/listen",
+            Self::Task(_, operation) => operation.method(),
         }
     }
 
@@ -57,8 +63,11 @@ impl Operation {
                 name.len() + argument.len() + 2 * value.len() + known.sum::<usize>()
             }
             Self::List(_, Some(cursor)) => cursor.len(),
+            Self::Task(_, TaskOperation::Update(answers)) => {
+                answers.iter().map(|(key, answer)| key.len() + answer.get().len()).sum()
+            }
             // A subscription takes room for its URIs.
-            Self::Discover | Self::List(_, None) | Self::Listen(_) => 0,
+            Self::Discover | Self::List(_, None) | Self::Listen(_) | Self::Task(..) => 0,
         }
     }
 

@@ -1,7 +1,7 @@
 use std::fmt;
 
 use super::{CompleteArgument, TargetKind};
-use crate::{argument::ArgumentErrors, auth::BudgetFull, call::Utf8Bytes, schema::shortened_to};
+use crate::{argument::ArgumentErrors, auth::BudgetFull, call::Utf8Bytes, schema::shortened_to, tasks::KeeperError};
 
 /// Why an operation does not start.
 #[derive(Debug)]
@@ -29,6 +29,12 @@ pub(crate) enum Refusal {
     Stopping,
     /// The caller, or all callers together, use all that they may.
     Full(BudgetFull),
+    /// The client does not declare tasks, and this is about tasks or runs as one only.
+    NeedsTasks,
+    /// There is no such task of this caller.
+    UnknownTask,
+    /// Tasks cannot be kept or read now.
+    Keeper(KeeperError),
     /// Code of the author panicked; this names it.
     Panicked(&'static str),
 }
@@ -63,6 +69,11 @@ impl fmt::Display for Refusal {
             }
             Self::Stopping => f.write_str("the server is shutting down, try again later"),
             Self::Full(full) => full.fmt(f),
+            Self::NeedsTasks => f.write_str(
+                "this needs a client that supports tasks: it must declare the extension `io.modelcontextprotocol/tasks`",
+            ),
+            Self::UnknownTask => f.write_str("there is no such task: it is unknown, or has expired"),
+            Self::Keeper(_) => f.write_str("tasks are not available now, try again later"),
             Self::Panicked(what) => write!(f, "{what} panicked"),
         }
     }

@@ -20,9 +20,10 @@ use super::{
 use crate::{
     ask::Question,
     auth::Held,
-    call::{AfterReply, Call, CallEnd, Halt, InputResponses, Parked, RunningTeardown},
+    call::{AfterReply, Call, CallEnd, Halt, InputResponses, Parked, RunOfTask, RunningTeardown},
     error::{CallError, Failed, Panicked},
     reply::{FunctionOutput, FunctionRun, Output, OutputStream},
+    tasks::{BirthError, Parking, TaskSnapshot},
 };
 
 /// A function that is being called. Dropping it cancels the call.
@@ -50,8 +51,10 @@ enum RunStage {
     Steps,
     /// It waits for answers over the session, and then runs again.
     Asking(BoxFuture<'static, Result<InputResponses, CallError>>),
+    /// Its task is made.
+    Detaching(BoxFuture<'static, Result<TaskSnapshot, BirthError>>),
     /// There is something to report.
-    Ended(RunEnd),
+    Ended(RunningEnd),
     /// It has been reported.
     Reported,
     /// The function does not run yet, or was dropped.
@@ -60,16 +63,16 @@ enum RunStage {
 
 impl RunStage {
     fn failed(error: CallError) -> Self {
-        Self::Ended(RunEnd::Done(Err(Failed::Error(error))))
+        Self::Ended(RunningEnd::Done(Err(Failed::Error(error))))
     }
 
     fn panicked() -> Self {
-        Self::Ended(RunEnd::Done(Err(Failed::Panicked)))
+        Self::Ended(RunningEnd::Done(Err(Failed::Panicked)))
     }
 }
 
 /// How a running call ends, for this request.
-pub(crate) enum RunEnd {
+pub(crate) enum RunningEnd {
     /// The call does not run.
     Refused(Refusal),
     /// The call waits for answers that come with a retry.
@@ -79,6 +82,10 @@ pub(crate) enum RunEnd {
         /// The `requestState`.
         state: String,
     },
+    /// The call goes on as this task.
+    Detached(Box<TaskSnapshot>),
+    /// The task, whose run this was, waits.
+    Parked(Box<Parking>),
     /// The call is over.
     Done(Result<Output, Failed>),
 }
@@ -154,7 +161,7 @@ impl Running {
     }
 
     /// The end of the call, after teardown. What it has emitted is in its outbox, and is to be taken before.
-    pub(crate) fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<RunEnd> {
+    pub(crate) fn poll_end(&mut self, cx: &mut Context<'_>) -> Poll<RunningEnd> {
         if self.poll_stage(cx).is_pending() {
             self.call.outbox().watch(cx);
             if self.waits_for_function() && self.call.can_end() {
@@ -186,14 +193,14 @@ impl Running {
                 self.teardown = None;
                 if let Err(failed) = torn_down {
                     // What the client would rely on has failed. The stage holds nothing of the author's any more.
-                    self.stage = RunStage::Ended(RunEnd::Done(Err(failed)));
+                    self.stage = RunStage::Ended(RunningEnd::Done(Err(failed)));
                 }
             }
             match &mut self.stage {
                 RunStage::Spending(spending) => match spending.as_mut().poll(cx) {
                     Poll::Ready(spent) => {
                         if let Err(refusal) = spent.and_then(|()| self.run()) {
-                            self.leave(RunStage::Ended(RunEnd::Refused(refusal)), CallEnd::Failed);
+                            self.leave(RunStage::Ended(RunningEnd::Refused(refusal)), CallEnd::Failed);
                         }
                     }
                     Poll::Pending => ready!(self.poll_timeout(cx)),
@@ -229,11 +236,20 @@ impl Running {
                     Ok(responses) => {
                         self.call.begin_round(responses);
                         if let Err(refusal) = self.run() {
-                            self.leave(RunStage::Ended(RunEnd::Refused(refusal)), CallEnd::Failed);
+                            self.leave(RunStage::Ended(RunningEnd::Refused(refusal)), CallEnd::Failed);
                         }
                     }
                     Err(error) => self.leave(RunStage::failed(error), CallEnd::Failed),
                 },
+                RunStage::Detaching(detaching) => {
+                    let born = ready!(detaching.as_mut().poll(cx));
+                    let caller = self.call.request().principal.as_ref();
+                    self.stage = RunStage::Ended(match (born, self.engine()) {
+                        (Ok(task), _) => RunningEnd::Detached(Box::new(task)),
+                        (Err(error), Some(engine)) => RunningEnd::Refused(engine.not_born(error, caller)),
+                        (Err(_), None) => RunningEnd::Refused(Refusal::Stopping),
+                    });
+                }
                 RunStage::Ended(_) | RunStage::Reported | RunStage::Over => return Poll::Ready(()),
             }
         }
@@ -267,11 +283,13 @@ impl Running {
             Ok(Ok(output)) => {
                 self.call.report_unreached();
                 let end = if output.is_error() { CallEnd::Failed } else { CallEnd::Succeeded };
-                (RunStage::Ended(RunEnd::Done(Ok(output))), end)
+                (RunStage::Ended(RunningEnd::Done(Ok(output))), end)
             }
             Ok(Err(Halt::TimedOut(limit))) => (RunStage::failed(CallError::timed_out(limit)), CallEnd::TimedOut),
             Ok(Err(Halt::BadArguments(bad))) => match self.subject().kind {
-                Some(kind) => (RunStage::Ended(RunEnd::Refused(Refusal::BadArguments { kind, bad })), CallEnd::Failed),
+                Some(kind) => {
+                    (RunStage::Ended(RunningEnd::Refused(Refusal::BadArguments { kind, bad })), CallEnd::Failed)
+                }
                 None => (RunStage::failed(CallError::new(bad.to_string())), CallEnd::Failed),
             },
             Ok(Err(halt)) => match halt.into_error() {
@@ -314,8 +332,10 @@ impl Running {
         let stage = match self.call.park() {
             Ok(Parked::Waiting(answers)) => RunStage::Asking(answers),
             Ok(Parked::InputRequired { questions, state }) => {
-                RunStage::Ended(RunEnd::InputRequired { questions, state })
+                RunStage::Ended(RunningEnd::InputRequired { questions, state })
             }
+            Ok(Parked::Detached(birth)) => RunStage::Detaching(birth),
+            Ok(Parked::Task(parking)) => RunStage::Ended(RunningEnd::Parked(parking)),
             Err(error) => return (RunStage::failed(error), CallEnd::Failed),
         };
         let has_advanced = self.call.record().has_advanced();
@@ -363,7 +383,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         match self.stage {
             RunStage::Reported => drop(self.after_reply()),
-            _ => self.end_with(CallEnd::Cancelled),
+            _ => self.end_with(self.call.run_of_task().map_or(CallEnd::Cancelled, RunOfTask::end_if_dropped)),
         }
     }
 }
@@ -416,7 +436,7 @@ mod tests {
     #[tokio::test]
     async fn a_round_may_end_before_its_function_runs() {
         let call = Call::detached();
-        let rules = RecordRules { bytes: 1000, answer_bytes: 1000, rounds: 64, version: "1".into() };
+        let rules = RecordRules { bytes: 1000, limit: "`limit`", answer_bytes: 1000, rounds: 64, version: "1".into() };
         call.carry(Box::new(Elsewhere), Arc::new(rules), None);
         let mut running = Running::new(call.clone(), (tracker().token(), Held::default()));
         running.run_future(
@@ -426,7 +446,7 @@ mod tests {
             }),
             None,
         );
-        let RunEnd::InputRequired { questions, state } = poll_fn(|cx| running.poll_end(cx)).await else {
+        let RunningEnd::InputRequired { questions, state } = poll_fn(|cx| running.poll_end(cx)).await else {
             panic!("the round is not over");
         };
         assert_eq!((questions.len(), &*state), (0, "elsewhere"));

@@ -1,18 +1,21 @@
 //! Who listens for changes. A channel would queue a change as often as it happens; a slow listener gets it once.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::{Arc, Mutex, MutexGuard},
     task::{Context, Poll, Waker, ready},
+    time::{Duration, SystemTime},
 };
 
-use futures_util::future::BoxFuture;
+use futures_util::{FutureExt, future::BoxFuture};
+use tokio::time::{Interval, interval};
 
-use super::{Callback, Engine, Refusal, TargetKind, registry::LONGEST_URI};
+use super::{Callback, Engine, Refusal, Started, TargetKind, registry::LONGEST_URI};
 use crate::{
     auth::{Held, Principal},
     error::lock,
     request::RequestInfo,
+    tasks::{TaskId, TaskSnapshot, TaskState},
 };
 
 /// Something that changed.
@@ -21,6 +24,16 @@ pub(crate) enum Change {
     List(TargetKind),
     /// The contents of a resource.
     Updated(String),
+    /// Something of a task that its owner can see.
+    Task(TaskId),
+}
+
+/// What a listener hears.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Heard {
+    Change(Change),
+    /// A task, as it was at this time.
+    Task(Box<TaskSnapshot>, SystemTime),
 }
 
 /// The changes that a listener wants to hear about.
@@ -32,7 +45,14 @@ pub(crate) struct ChangeFilter {
     pub(crate) updated: BTreeSet<String>,
     /// The length of all these URIs.
     pub(crate) updated_bytes: usize,
+    /// The ids of tasks; [`ChangeFilter::add_task`] limits them.
+    pub(crate) tasks: BTreeSet<TaskId>,
 }
+
+const MOST_TASKS: usize = 1_000;
+
+/// How often a listener looks at tasks that other processes run.
+const LOOK: Duration = Duration::from_secs(2);
 
 const MOST_RESOURCES: usize = 10_000;
 const MOST_BYTES: usize = 1024 * 1024;
@@ -59,6 +79,14 @@ impl ChangeFilter {
         Ok(())
     }
 
+    /// Adds changes of a task; the error says why there are too many.
+    pub(crate) fn add_task(&mut self, id: TaskId) -> Result<(), String> {
+        if self.tasks.insert(id) && self.tasks.len() > MOST_TASKS {
+            return Err(format!("too many tasks (limit {MOST_TASKS})"));
+        }
+        Ok(())
+    }
+
     /// Removes updates of a resource; whether there were any.
     fn remove_resource(&mut self, uri: &str) -> bool {
         let is_removed = self.updated.remove(uri);
@@ -68,13 +96,14 @@ impl ChangeFilter {
 
     /// About how much memory it takes.
     fn size(&self) -> usize {
-        self.updated_bytes + self.updated.len() * URI_OVERHEAD
+        self.updated_bytes + (self.updated.len() + self.tasks.len()) * URI_OVERHEAD
     }
 
     fn wants(&self, change: &Change) -> bool {
         match change {
             Change::List(kind) => self.lists[*kind as usize],
             Change::Updated(uri) => self.updated.contains(uri),
+            Change::Task(id) => self.tasks.contains(id),
         }
     }
 }
@@ -171,7 +200,28 @@ impl Engine {
         let id = listeners.next_id;
         listeners.next_id += 1;
         listeners.by_id.insert(id, Waiting { request, filter, held, changes: BTreeSet::new(), waker: None, slot });
-        Listener { engine: Arc::clone(self), id, deciding: Mutex::default() }
+        let followed = Mutex::default();
+        Listener { engine: Arc::clone(self), id, deciding: Mutex::default(), followed }
+    }
+
+    /// Listens for a request to those tasks that are its caller's. It hears of each as it is now, and then of changes.
+    pub(super) async fn listen_to_tasks(
+        self: Arc<Self>,
+        mut filter: ChangeFilter,
+        request: RequestInfo,
+    ) -> Result<Started, Refusal> {
+        filter.tasks = self.own_tasks(filter.tasks, request.principal.as_ref()).await?;
+        let listener = self.listen(filter.clone(), request)?;
+        if self.tasks_outlive_process() {
+            lock(&listener.followed).looks = Some(interval(LOOK));
+        }
+        listener.look_at_tasks();
+        Ok(Started::Listening(Box::new((listener, Some(filter)))))
+    }
+
+    /// Reports a change of a task to those that listen to it.
+    pub(crate) fn task_changed(&self, id: TaskId) {
+        self.offer.hub.notify(&Change::Task(id));
     }
 }
 
@@ -180,12 +230,33 @@ impl Engine {
 pub(crate) struct Listener {
     engine: Arc<Engine>,
     id: u64,
-    /// The change that gates are deciding about.
+    /// What the listener hears of a change, while gates decide about it or a task is read.
     deciding: Mutex<Callback<Option<Decision>>>,
+    followed: Mutex<Followed>,
 }
 
-/// Whether a listener hears about a change.
-type Decision = (Change, BoxFuture<'static, bool>);
+/// What a listener hears of a change, if anything.
+type Decision = BoxFuture<'static, Option<Heard>>;
+
+/// The tasks that a listener has heard of.
+#[derive(Debug, Default)]
+struct Followed {
+    /// When each changed, how many questions it had open, and whether it had ended.
+    seen: BTreeMap<TaskId, (SystemTime, usize, bool)>,
+    looks: Option<Interval>,
+}
+
+impl Followed {
+    /// Whether this is the first that the listener hears of the task as it is now.
+    fn is_news(&mut self, task: &TaskSnapshot) -> bool {
+        let (open, has_ended) = match &task.state {
+            TaskState::Open(questions) => (questions.len(), false),
+            TaskState::Ended(_) => (0, true),
+        };
+        let now = (task.updated, open, has_ended);
+        self.seen.insert(task.id, now) != Some(now)
+    }
+}
 
 impl Listener {
     /// Sets who listens.
@@ -211,24 +282,48 @@ impl Listener {
         drop((listeners, before));
     }
 
+    /// Has the listener hear of each of its tasks, unless it has heard of it as it is now.
+    fn look_at_tasks(&self) {
+        let listeners = &mut *self.engine.offer.hub.listeners();
+        let Waiting { filter, changes, .. } = listeners.waiting(self.id);
+        changes.extend(filter.tasks.iter().copied().map(Change::Task));
+    }
+
     /// The next change that the listener may hear about; `None` when the server ends the subscription.
-    pub(crate) fn poll_change(&self, cx: &Context<'_>) -> Poll<Option<Change>> {
+    pub(crate) fn poll_change(&self, cx: &Context<'_>) -> Poll<Option<Heard>> {
         let Callback(deciding) = &mut *lock(&self.deciding);
+        let cx = &mut Context::from_waker(cx.waker());
+        while lock(&self.followed).looks.as_mut().is_some_and(|looks| looks.poll_tick(cx).is_ready()) {
+            self.look_at_tasks();
+        }
         loop {
-            if let Some((_, decision)) = deciding {
-                let is_heard = ready!(decision.as_mut().poll(&mut Context::from_waker(cx.waker())));
-                let decided = deciding.take().map(|(change, _)| change);
-                if is_heard {
-                    return Poll::Ready(decided);
+            if let Some(decision) = deciding {
+                let heard = ready!(decision.as_mut().poll(cx));
+                *deciding = None;
+                match heard {
+                    Some(Heard::Task(task, _)) if !lock(&self.followed).is_news(&task) => {}
+                    Some(heard) => return Poll::Ready(Some(heard)),
+                    None => {}
                 }
             }
             let Some((change, request)) = ready!(self.poll_any(cx)) else { return Poll::Ready(None) };
-            let decision = match &change {
-                Change::Updated(uri) => self.engine.screen(uri, request),
+            let decision: Option<Decision> = match &change {
+                Change::Updated(uri) => self.engine.screen(uri, request).map(|screened| -> Decision {
+                    let change = change.clone();
+                    Box::pin(screened.map(|is_heard| is_heard.then_some(Heard::Change(change))))
+                }),
+                Change::Task(id) => {
+                    let (engine, id) = (Arc::clone(&self.engine), *id);
+                    // One that cannot be read now is read again when it changes.
+                    Some(Box::pin(async move {
+                        let task = engine.read_task(&id, request.principal.as_ref()).await.ok()?;
+                        Some(Heard::Task(Box::new(task), engine.tasks_now()))
+                    }))
+                }
                 Change::List(_) => None,
             };
-            let Some(decision) = decision else { return Poll::Ready(Some(change)) };
-            *deciding = Some((change, decision));
+            let Some(decision) = decision else { return Poll::Ready(Some(Heard::Change(change))) };
+            *deciding = Some(decision);
         }
     }
 
@@ -285,8 +380,6 @@ impl Drop for Listener {
 
 #[cfg(test)]
 mod tests {
-    use std::time::SystemTime;
-
     use super::*;
     use crate::{Server, auth::BudgetFull, server::Limits};
 
@@ -328,7 +421,7 @@ mod tests {
         session.renew(ada);
         assert_eq!(session.poll_change(&cx), Poll::Pending, "nothing of before");
         engine.offer.hub.notify(&Change::List(TargetKind::Prompt));
-        assert_eq!(session.poll_change(&cx), Poll::Ready(Some(Change::List(TargetKind::Prompt))));
+        assert_eq!(session.poll_change(&cx), Poll::Ready(Some(Heard::Change(Change::List(TargetKind::Prompt)))));
     }
 
     #[test]
@@ -422,7 +515,7 @@ mod tests {
         assert_eq!(engine.offer.hub.subscribers(), 1);
         // However often it changed, there is one change to report.
         let cx = Context::from_waker(Waker::noop());
-        assert_eq!(stays.poll_change(&cx), Poll::Ready(Some(Change::List(TargetKind::Tool))));
+        assert_eq!(stays.poll_change(&cx), Poll::Ready(Some(Heard::Change(Change::List(TargetKind::Tool)))));
         assert_eq!(stays.poll_change(&cx), Poll::Pending);
     }
 }

@@ -9,6 +9,7 @@ use super::{
     ServerOptions, TargetKind,
     mcp_header::param_headers,
     registry::{AnyItem, Entry, Registry},
+    tasks::exposed_header,
     uri_template::UriTemplate,
 };
 use crate::{
@@ -147,6 +148,14 @@ impl<'a> WiringCheck<'a> {
 
     pub(super) fn report(&mut self, subject: &str, message: impl Into<String>) {
         self.problems.push(BuildProblem { subject: subject.to_owned(), message: message.into() });
+    }
+
+    /// Warns of tools whose tasks would be written down with headers in plain text: such a server does not start.
+    pub(super) fn warn_of_exposed_headers(&mut self) {
+        let exposed = self.registry.items().filter_map(|item| {
+            exposed_header(item.name(), item.function()).map(|message| BuildProblem { subject: subject(item), message })
+        });
+        self.warnings.extend(exposed);
     }
 
     /// The items and the warnings, unless there is a problem.

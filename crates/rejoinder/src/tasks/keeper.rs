@@ -23,6 +23,11 @@ pub trait TaskKeeper: Send + Sync {
     /// Whether tasks outlive the process. Then they hold nothing that must not be written down.
     fn outlives_process(&self) -> bool;
 
+    /// Its clock.
+    fn now(&self) -> SystemTime {
+        SystemTime::now()
+    }
+
     /// Connects to what keeps the tasks. A server calls it once, when it starts.
     fn open(&self) -> KeeperFuture<'_, ()>;
 

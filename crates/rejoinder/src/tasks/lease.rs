@@ -26,7 +26,7 @@ use super::{
     TaskClock, TaskEnd, TaskId, TaskJournal, TaskKeeper, TaskOwner, TaskRunner, TaskSnapshot, TaskState, TaskStore,
     WorkerId,
 };
-use crate::{auth::Budget, error::lock};
+use crate::error::lock;
 
 /// How long a worker that is not heard of keeps what it runs.
 const LEASE: Duration = Duration::from_secs(10);
@@ -98,14 +98,6 @@ impl LeaseKeeper {
         self.store.clock()
     }
 
-    /// Counts what tasks take, if they are in memory.
-    #[cfg_attr(not(test), expect(dead_code, reason = "a server without task tools has nothing to count"))]
-    pub(crate) fn count_in(&self, budget: Budget) {
-        if let Some(memory) = self.store.as_memory() {
-            memory.count_in(budget);
-        }
-    }
-
     fn worker(&self) -> Option<Arc<Worker>> {
         lock(&self.worker).clone()
     }
@@ -114,6 +106,10 @@ impl LeaseKeeper {
 impl TaskKeeper for LeaseKeeper {
     fn outlives_process(&self) -> bool {
         self.store.outlives_process()
+    }
+
+    fn now(&self) -> SystemTime {
+        self.clock().now()
     }
 
     fn open(&self) -> KeeperFuture<'_, ()> {

@@ -13,6 +13,7 @@ mod clock;
 mod keeper;
 mod lease;
 mod memory;
+mod options;
 mod store;
 mod task;
 #[cfg(test)]
@@ -24,6 +25,7 @@ pub use keeper::{
 };
 pub use lease::LeaseKeeper;
 pub use memory::MemoryTasks;
+pub use options::{TaskOptions, Tasks};
 pub use store::{AnsweredTask, Claim, ClaimState, Claimant, Claimed, ClaimedTask, CreatedTask, TaskStore, WorkerId};
 pub use task::{
     AskedQuestion, NewQuestion, NewTask, OpenQuestion, TaskEnd, TaskId, TaskIdError, TaskOwner, TaskPlaces,

@@ -10,7 +10,7 @@ use super::{
     exchange::{ClientExchange, Incoming},
 };
 use crate::{
-    call::CallTrace,
+    call::{CallTrace, FollowedCall, Traced},
     model::{CallToolResult, GetPromptResult, ReadResourceResult, error_code},
 };
 
@@ -45,7 +45,21 @@ impl Client {
     /// # }
     /// ```
     pub async fn call_tool(&self, tool: &str, arguments: Value) -> Result<Response<CallToolResult>> {
-        self.run("tools/call", json!({ "name": tool, "arguments": or_empty(arguments) })).await
+        self.call_traced(tool, arguments, CallTrace::default()).await
+    }
+
+    /// [`Client::call_tool`], whose first rounds may be cut.
+    pub(super) async fn call_traced(
+        &self,
+        tool: &str,
+        arguments: Value,
+        trace: CallTrace,
+    ) -> Result<Response<CallToolResult>> {
+        let rounds = self.rounds("tools/call", arguments_of(tool, arguments), trace).await?;
+        if rounds.result["resultType"] == "task" {
+            return self.follow_task(rounds).await;
+        }
+        self.response("tools/call", &rounds.result, &rounds, &rounds.trace)
     }
 
     /// Gets a prompt.
@@ -68,7 +82,7 @@ impl Client {
     /// # }
     /// ```
     pub async fn get_prompt(&self, prompt: &str, arguments: Value) -> Result<Response<GetPromptResult>> {
-        self.run("prompts/get", json!({ "name": prompt, "arguments": or_empty(arguments) })).await
+        self.run("prompts/get", arguments_of(prompt, arguments)).await
     }
 
     /// Reads a resource.
@@ -117,27 +131,72 @@ impl Client {
         self.connection.open(method, params, CallTrace::default()).await?.finish().await
     }
 
-    /// Sends a call, and sends it again with answers until there is a result.
     async fn run<R: DeserializeOwned>(&self, method: &str, params: Value) -> Result<Response<R>> {
+        let rounds = self.rounds(method, params, CallTrace::default()).await?;
+        self.response(method, &rounds.result, &rounds, &rounds.trace)
+    }
+
+    /// The response with which a call ends.
+    pub(super) fn response<R: DeserializeOwned>(
+        &self,
+        method: &str,
+        result: &Value,
+        rounds: &CallRounds,
+        trace: &CallTrace,
+    ) -> Result<Response<R>> {
+        let CallRounds { asked, ran, runs, notifications, .. } = rounds;
+        let mut traced = trace.lock();
+        self.check_path(method, &traced)?;
+        let (ran, runs) = match traced.runs {
+            0 => (ran.clone(), *runs),
+            // Those of its task.
+            more => (ran.iter().cloned().chain([names(&traced.ran)]).collect(), runs + more),
+        };
+        let (asked, background) = (asked.clone(), Background(std::mem::take(&mut traced.background)));
+        Ok(Response { asked, ran, runs, background, ..Response::read(method, result, notifications)? })
+    }
+
+    /// An error if a run took another path than an earlier one.
+    fn check_path(&self, method: &str, traced: &Traced) -> Result<()> {
+        if !traced.unreached.is_empty() && !self.allows_other_paths {
+            return Err(ClientError::other_path(method, &traced.unreached));
+        }
+        if traced.forgets_steps {
+            return Err(ClientError::forgets_steps(method));
+        }
+        Ok(())
+    }
+
+    /// Sends a call, and sends it again with answers until there is a result.
+    pub(super) async fn rounds(&self, method: &str, params: Value, trace: CallTrace) -> Result<CallRounds> {
         let (mut asked, mut ran, mut runs) = (Vec::new(), Vec::new(), 0);
         let mut next = params.clone();
         while ran.len() < MOST_ROUNDS {
-            let trace = CallTrace::default();
-            let mut exchange = self.connection.open(method, next, trace.clone()).await?;
-            let result = self.one_round(&mut exchange, method, &mut asked).await;
+            let round = async {
+                let mut exchange = self.connection.open(method, next.clone(), trace.clone()).await?;
+                let result = self.one_round(&mut exchange, method, &mut asked).await;
+                Ok::<_, ClientError>((exchange, result))
+            };
+            let (mut exchange, result) = tokio::select! {
+                round = round => round?,
+                // The process has died: the client sends the round again.
+                () = trace.cut() => continue,
+            };
             let result = self.with_remedy(method, result, &trace)?;
-            let traced = std::mem::take(&mut *trace.lock());
-            ran.push(traced.ran.into_iter().map(Cow::into_owned).collect());
-            runs += traced.runs;
-            if !traced.unreached.is_empty() && !self.allows_other_paths {
-                return Err(ClientError::other_path(method, &traced.unreached));
+            let is_over = result["resultType"] != "input_required";
+            {
+                let mut traced = trace.lock();
+                ran.push(names(&std::mem::take(&mut traced.ran)));
+                runs += std::mem::take(&mut traced.runs);
+                self.check_path(method, &traced)?;
+                if !is_over {
+                    *traced = Traced { steps: std::mem::take(&mut traced.steps), ..Traced::default() };
+                }
             }
-            if traced.forgets_steps {
-                return Err(ClientError::forgets_steps(method));
-            }
-            if result["resultType"] != "input_required" {
-                let (background, sent) = (Background(traced.background), &exchange.notifications);
-                return Ok(Response { asked, ran, runs, background, ..Response::read(method, &result, sent)? });
+            if is_over {
+                let (notifications, _followed) =
+                    (std::mem::take(&mut exchange.notifications), exchange.followed.take());
+                return Ok(CallRounds { result, asked, ran, runs, trace, notifications, _followed });
             }
             let questions = result["inputRequests"].as_object().cloned().unwrap_or_default();
             let mut answers = Map::new();
@@ -178,7 +237,7 @@ impl Client {
     }
 
     /// The answer to a question; `None` if it is to be left open.
-    fn answer_to(&self, method: &str, key: &str, question: &Value, asked: usize) -> Result<Option<Value>> {
+    pub(super) fn answer_to(&self, method: &str, key: &str, question: &Value, asked: usize) -> Result<Option<Value>> {
         let answer = match asked {
             MOST_QUESTIONS.. => Err(format!("no result after {asked} questions")),
             _ => self.scripts.next(key),
@@ -207,6 +266,27 @@ impl Client {
     }
 }
 
-fn or_empty(arguments: Value) -> Value {
-    if arguments.is_null() { json!({}) } else { arguments }
+/// The rounds of a call, which have ended with a result.
+#[derive(Debug)]
+pub(super) struct CallRounds {
+    pub(super) result: Value,
+    /// The keys that each round asked.
+    pub(super) asked: Vec<Vec<String>>,
+    ran: Vec<Vec<String>>,
+    runs: usize,
+    /// What happens in the call from then on: a task goes on.
+    pub(super) trace: CallTrace,
+    /// What came before the result.
+    notifications: Vec<Value>,
+    /// Follows the call while it is there.
+    _followed: Option<FollowedCall>,
+}
+
+fn names(ran: &[Cow<'static, str>]) -> Vec<String> {
+    ran.iter().map(|name| name.clone().into_owned()).collect()
+}
+
+/// The params of a call.
+pub(super) fn arguments_of(name: &str, arguments: Value) -> Value {
+    json!({ "name": name, "arguments": if arguments.is_null() { json!({}) } else { arguments } })
 }

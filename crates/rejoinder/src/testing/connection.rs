@@ -17,10 +17,12 @@ use super::transport::event_stream;
 use super::transport::pipe;
 #[cfg(feature = "ws")]
 use super::transport::web_socket;
-use super::{ClientError, Result, Transport, exchange::ClientExchange, link::Link, response::read};
+use super::{
+    ClientError, Result, Transport, exchange::ClientExchange, kills::MortalKeeper, link::Link, response::read,
+};
 use crate::{
     call::CallTrace,
-    model::{ClientCapabilities, Implementation, encode_header, header_name, header_text, meta_key, version},
+    model::{ClientCapabilities, Implementation, Task, encode_header, header_name, header_text, meta_key, version},
     request::{Era, Level},
     server::{BuiltServer, TargetKind},
     transport::McpService,
@@ -35,6 +37,8 @@ pub(super) struct ClientConnection {
     pub(super) era: Era,
     pub(super) info: Implementation,
     pub(super) capabilities: ClientCapabilities,
+    /// Who keeps tasks, if it declares the extension for them.
+    pub(super) tasks: Option<Arc<MortalKeeper>>,
     pub(super) log_level: Option<Level>,
     pub(super) headers: HeaderMap,
     pub(super) extensions: Extensions,
@@ -56,6 +60,7 @@ impl ClientConnection {
             era: Era::Stateless,
             info: Implementation::new("rejoinder-testing", env!("CARGO_PKG_VERSION")),
             capabilities: ClientCapabilities::default(),
+            tasks: None,
             log_level: None,
             headers: HeaderMap::new(),
             extensions: Extensions::new(),
@@ -167,7 +172,7 @@ impl ClientConnection {
         let mut meta = json!({ meta_key::PROGRESS_TOKEN: id });
         if !is_session {
             meta[meta_key::PROTOCOL_VERSION] = version::STATELESS.into();
-            meta[meta_key::CLIENT_CAPABILITIES] = json!(self.capabilities);
+            meta[meta_key::CLIENT_CAPABILITIES] = self.declared();
             meta[meta_key::CLIENT_INFO] = json!(self.info);
             meta[meta_key::LOG_LEVEL] = json!(self.log_level);
         }
@@ -185,12 +190,22 @@ impl ClientConnection {
         params
     }
 
+    /// What the client can do, as it declares it.
+    fn declared(&self) -> Value {
+        let mut capabilities = json!(self.capabilities);
+        if self.tasks.is_some() {
+            capabilities["extensions"][Task::EXTENSION] = json!({});
+        }
+        capabilities
+    }
+
     /// The headers that mirror the body.
     fn stateless_headers(&self, method: &str, params: &Value) -> HeaderMap {
         let version = params["_meta"][meta_key::PROTOCOL_VERSION].as_str();
         let name = match method {
             "tools/call" | "prompts/get" => params["name"].as_str(),
             "resources/read" => params["uri"].as_str(),
+            "tasks/get" | "tasks/update" | "tasks/cancel" => params["taskId"].as_str(),
             _ => None,
         };
         let mut headers = HeaderMap::new();
@@ -217,7 +232,8 @@ impl ClientConnection {
     }
 
     async fn open_session(&self) -> Result<HeaderMap> {
-        let params = json!({ "protocolVersion": version::SESSION[0], "capabilities": self.capabilities, "clientInfo": self.info });
+        let params =
+            json!({ "protocolVersion": version::SESSION[0], "capabilities": self.declared(), "clientInfo": self.info });
         let mut exchange = self.send(next_id(), Some(&HeaderMap::new()), "initialize", params).await?;
         let result = exchange.finish().await?;
         let version = HeaderValue::try_from(read::<String>("initialize", &result["protocolVersion"])?)

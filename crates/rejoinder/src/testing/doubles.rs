@@ -5,11 +5,12 @@ use std::{
     sync::Arc,
 };
 
-use super::Client;
+use super::{Client, kills::mortal_tasks};
 use crate::{
     call::Dependencies,
     graph::{Double, Resolver},
     server::BuiltServer,
+    tasks::Tasks,
     transport::McpService,
 };
 
@@ -213,7 +214,14 @@ impl Client {
     }
 
     fn with_dependencies(mut self, change: impl FnOnce(&mut Dependencies)) -> Self {
-        let engine = self.connection.server.0.with_dependencies(change);
+        let (tasks, keeper) = mortal_tasks();
+        self.connection.tasks = self.connection.tasks.map(|_| keeper);
+        self.on_copy(change, tasks)
+    }
+
+    /// The client of a copy of the server, with tasks of its own.
+    pub(super) fn on_copy(mut self, change: impl FnOnce(&mut Dependencies), tasks: Tasks) -> Self {
+        let engine = self.connection.server.0.with_dependencies(change, tasks);
         self.connection.service = McpService::new(Arc::clone(&engine));
         self.connection.server = BuiltServer(engine);
         self.reconnected()

@@ -118,16 +118,21 @@ impl ClientExchange {
         self.next().await?.map_or(Ok(()), |message| Err(self.error(message)))
     }
 
-    pub(super) fn error(&self, mut message: Value) -> ClientError {
-        let code = message["error"]["code"].as_i64().and_then(|code| i32::try_from(code).ok());
-        match (code, message["error"]["message"].as_str().map(str::to_owned)) {
-            (Some(code), Some(text)) => {
-                let data = message["error"].get_mut("data").map(Value::take);
-                let (method, status) = (self.method.clone(), self.status);
-                Box::new(JsonRpcError { method, status, code, message: text, data, remedy: None }).into()
-            }
-            _ => ClientError::unexpected(&self.method, format!("an unexpected message: {message}")),
+    pub(super) fn error(&self, message: Value) -> ClientError {
+        error_in(message, &self.method, self.status)
+    }
+}
+
+/// The error of a response, or of a task, to that method.
+pub(super) fn error_in(mut message: Value, method: &str, status: StatusCode) -> ClientError {
+    let code = message["error"]["code"].as_i64().and_then(|code| i32::try_from(code).ok());
+    match (code, message["error"]["message"].as_str().map(str::to_owned)) {
+        (Some(code), Some(text)) => {
+            let data = message["error"].get_mut("data").map(Value::take);
+            let method = method.to_owned();
+            Box::new(JsonRpcError { method, status, code, message: text, data, remedy: None }).into()
         }
+        _ => ClientError::unexpected(method, format!("an unexpected message: {message}")),
     }
 }
 

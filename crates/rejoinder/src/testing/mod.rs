@@ -27,10 +27,12 @@
 mod answer;
 mod calls;
 mod client;
+mod client_task;
 mod connection;
 mod doubles;
 mod error;
 mod exchange;
+mod kills;
 #[cfg_attr(
     not(any(feature = "stdio", feature = "ws", feature = "sse")),
     expect(dead_code, reason = "over HTTP each request has its own connection")
@@ -44,7 +46,9 @@ mod transport;
 
 pub use answer::ClientAnswer;
 pub use client::{Client, in_both_eras};
+pub use client_task::ClientTask;
 pub use error::{ClientError, JsonRpcError, Result};
+pub use kills::{Cut, EveryCut};
 pub use response::{Background, Log, ProgressReport, Response};
 pub use subscription::{Filter, Notification, Subscription};
 pub use transport::Transport;

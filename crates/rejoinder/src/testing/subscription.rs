@@ -25,6 +25,9 @@ pub struct Filter {
     pub resources_list_changed: bool,
     /// The contents of these resources.
     pub resource_subscriptions: Vec<String>,
+    /// The tasks with these ids.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub task_ids: Vec<String>,
 }
 
 impl Filter {
@@ -48,6 +51,12 @@ impl Filter {
         self.resource_subscriptions.push(uri.into());
         self
     }
+
+    /// Adds changes of a task.
+    pub fn task(mut self, id: impl Into<String>) -> Self {
+        self.task_ids.push(id.into());
+        self
+    }
 }
 
 /// A change that the server reported.
@@ -62,6 +71,8 @@ pub enum Notification {
     ResourcesChanged,
     /// The contents of the resource at that URI changed.
     ResourceUpdated(String),
+    /// A task has changed: as `tasks/get` shows it now.
+    Task(Value),
     /// Any other notification.
     Other(Value),
 }
@@ -101,6 +112,10 @@ fn notification(message: Value) -> Notification {
         (Some("notifications/prompts/list_changed"), _) => Notification::PromptsChanged,
         (Some("notifications/resources/list_changed"), _) => Notification::ResourcesChanged,
         (Some("notifications/resources/updated"), Some(uri)) => Notification::ResourceUpdated(uri.to_owned()),
+        (Some("notifications/tasks"), _) => {
+            let mut message = message;
+            Notification::Task(message["params"].take())
+        }
         _ => Notification::Other(message),
     }
 }

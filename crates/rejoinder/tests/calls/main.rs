@@ -14,5 +14,6 @@ mod pitfalls;
 mod resolvers;
 mod state;
 mod streams;
+mod tasks;
 mod teardown;
 mod timeouts;

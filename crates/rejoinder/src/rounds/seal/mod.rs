@@ -8,8 +8,10 @@
 //! * [`keys`]: the secrets, and how they are rotated.
 //! * [`token`]: the text on the wire, the cipher, and the envelope inside.
 //! * [`binding`] and [`canonical`]: which call a state belongs to.
+//! * [`at_rest`]: what a server writes down itself.
 //! * [`replay_store`]: states that can be used once only.
 
+mod at_rest;
 mod binding;
 mod canonical;
 mod keys;
@@ -30,6 +32,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
+pub(crate) use at_rest::KeptAt;
 pub(crate) use binding::Binding;
 pub use keys::{StateKeys, StateKeysError};
 pub use policy::StatePolicy;

@@ -252,9 +252,9 @@ async fn the_tasks_of_one_owner_leave_slots_to_others() {
 
 #[tokio::test(start_paused = true)]
 async fn places_and_bytes_are_limited_and_free_again() {
-    let (_, keeper) = memory();
+    let (store, keeper) = memory();
     let budget = crate::auth::Budget::of_bytes(100_000, 30_000);
-    keeper.count_in(budget.clone());
+    store.count_in(budget.clone());
     let process = Process::start(&keeper, &endless(), 0).await;
     let most = TaskPlaces { in_all: 3, of_owner: 2 };
     let create = async |owner, bytes| {
