@@ -14,7 +14,10 @@ use std::{
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{Call, Halt, record::round_trip};
-use crate::error::{CallError, lock};
+use crate::{
+    error::{CallError, lock},
+    model::error_code::INTERNAL_ERROR,
+};
 
 /// The key of a question or of a step: a text.
 #[diagnostic::on_unimplemented(
@@ -143,12 +146,18 @@ impl Call {
             if let Some(trace) = &trace {
                 trace.pass(step, false).await;
             }
-            let record = self.record().record_step(step, self.step_around(|_| true), json, rules)?;
+            let is_run = carrier.run().is_some();
+            let record = self.record().record_step(step, self.step_around(|_| true), json, rules);
+            // A task that has no room for what it knows fails: running it again would not help.
+            let record = record.map_err(|full| {
+                if is_run { CallError::protocol(INTERNAL_ERROR, full.to_string(), None) } else { full }
+            })?;
             let recorded = carrier.record(step, record);
-            match carrier.run() {
-                // A run that has lost its task never hears that the step is durable.
-                Some(_) => self.while_round_lasts(recorded).await?,
-                None => recorded.await?,
+            // A run that has lost its task never hears that the step is durable.
+            if is_run {
+                self.while_round_lasts(recorded).await?
+            } else {
+                recorded.await?
             }
             if let Some(trace) = &trace {
                 trace.pass(step, true).await;

@@ -171,6 +171,16 @@ impl TaskCarrier {
     }
 }
 
+fn too_large(what: fmt::Arguments<'_>, bytes: usize, most: usize) -> CallError {
+    CallError::protocol(
+        INTERNAL_ERROR,
+        format!(
+            "{what} takes {bytes} bytes, and the limit is {most}: store large values elsewhere and keep a reference"
+        ),
+        None,
+    )
+}
+
 impl Carrier for TaskCarrier {
     fn ask<'a>(&'a self, _: &'a str, _: &'a Question) -> Option<BoxFuture<'a, Result<Box<RawValue>, CallError>>> {
         None
@@ -184,11 +194,7 @@ impl Carrier for TaskCarrier {
         Box::pin(async move {
             let record = serde_json::to_vec(&record).expect("a step is JSON");
             if record.len() > STEP_BYTES {
-                return Err(CallError::mistake(format!(
-                    "the result of step `{step}` takes {} bytes, and a step of a task may take {STEP_BYTES}; store large \
-                     results elsewhere and return a reference",
-                    record.len()
-                )));
+                return Err(too_large(format_args!("the result of step `{step}`"), record.len(), STEP_BYTES));
             }
             self.journal.record(step, self.seal.seal_at_rest(KeptAt(self.id, column::STEP, step), &record)).await;
             Ok(())
@@ -199,15 +205,7 @@ impl Carrier for TaskCarrier {
         let (asked, closed) = self.parking(&questions);
         let written = record.write(RECORD_BYTES);
         if written.len() > RECORD_BYTES {
-            return Err(CallError::protocol(
-                INTERNAL_ERROR,
-                format!(
-                    "the record of this task takes {} bytes, and the limit is {RECORD_BYTES}; store large values elsewhere \
-                     and keep a reference",
-                    written.len()
-                ),
-                None,
-            ));
+            return Err(too_large(format_args!("the record of this task"), written.len(), RECORD_BYTES));
         }
         let record = self.seal.seal_at_rest(KeptAt(self.id, column::RECORD, ""), &written);
         let wakes = lock(&self.wakes).iter().min().copied();

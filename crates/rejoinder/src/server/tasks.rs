@@ -18,7 +18,10 @@ use tokio_util::{
     task::TaskTracker,
 };
 
-use super::{Operation, Refusal, Started, Target, TargetKind, engine::Engine, engine::tracker};
+use super::{
+    Operation, Refusal, Started, Target, TargetKind,
+    engine::{Engine, Settings, tracker},
+};
 use crate::{
     auth::{Budget, BudgetFull, Principal},
     call::{InputResponses, RecordRules, Utf8Bytes},
@@ -85,6 +88,7 @@ impl TaskOperation {
 #[derive(Serialize, Deserialize)]
 struct StoredCall {
     request: StoredRequest,
+    tool: String,
     /// As JSON text, as the middleware left them.
     arguments: Option<Box<RawValue>>,
 }
@@ -180,7 +184,13 @@ impl Engine {
     pub(crate) fn task_tools(&self) -> Vec<Arc<str>> {
         let registry = self.registry();
         let tools = registry.items().filter(|item| item.function().task.is_some());
-        tools.map(|item| item.name().into()).collect()
+        tools.map(|item| self.task_name(item.name())).collect()
+    }
+
+    /// What runs a task: a tool of this server, because servers with other tools of that name may share the store.
+    fn task_name(&self, tool: &str) -> Arc<str> {
+        let Settings { options, .. } = &self.settings;
+        format!("{}/{tool}", options.state.audience.as_deref().unwrap_or(&self.offer.info.name)).into()
     }
 
     /// The carrier of a call that becomes a task.
@@ -196,11 +206,12 @@ impl Engine {
         let headers = if is_exposed { &[] } else { headers };
         let headers: Vec<_> = headers.iter().filter_map(|name| HeaderName::try_from(*name).ok()).collect();
         let arguments = target.arguments.as_deref().and_then(|json| RawValue::from_string(json.to_owned()).ok());
-        let call = StoredCall { request: request.to_stored(&headers, &KEPT_META), arguments };
+        let tool = target.name.to_string();
+        let call = StoredCall { request: request.to_stored(&headers, &KEPT_META), tool, arguments };
         let call = serde_json::to_vec(&call).expect("a call is JSON");
         let (seal, Tasks { keeper, ttl, poll, .. }) =
             (Arc::clone(&self.settings.seal), self.activity.tasks.settings.clone());
-        let (tool, owner) = (Arc::<str>::from(&*target.name), seal.owner(request.principal.as_ref()));
+        let (tool, owner) = (self.task_name(&target.name), seal.owner(request.principal.as_ref()));
         let origin = opened.map(|opened| Bytes::copy_from_slice(&opened.id));
         let (ttl, poll) = (options.ttl.unwrap_or(ttl), options.poll.unwrap_or(poll));
         let (keep, most) = (LEAST_KEEP.max(self.state_ttl()), self.task_places(request.principal.is_some()));
@@ -221,9 +232,9 @@ impl Engine {
     /// What a run of a task calls, and the request that made the task; `None` if this build cannot read it.
     pub(crate) fn stored_call(&self, run: &TaskRun) -> Option<(Operation, RequestInfo)> {
         let call = self.settings.seal.open_at_rest(KeptAt(run.id, column::CALL, ""), &run.call)?;
-        let StoredCall { request, arguments } = serde_json::from_slice(&call).ok()?;
+        let StoredCall { request, tool, arguments } = serde_json::from_slice(&call).ok()?;
         let arguments = arguments.map(|json| Utf8Bytes::from(json.get()));
-        let target = Target { kind: TargetKind::Tool, name: Utf8Bytes::from(&*run.tool), arguments, sent: None };
+        let target = Target { kind: TargetKind::Tool, name: Utf8Bytes::from(&*tool), arguments, sent: None };
         Some((Operation::Call(target), RequestInfo::from(request)))
     }
 

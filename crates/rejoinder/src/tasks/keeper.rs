@@ -64,7 +64,7 @@ pub trait TaskKeeper: Send + Sync {
 
 /// Runs the functions of tasks: what a keeper calls.
 pub trait TaskRunner: Send + Sync {
-    /// The tools that it can run now.
+    /// What it can run now, as [`NewTask::tool`] names it.
     fn tools(&self) -> Vec<Arc<str>>;
 
     /// Runs a task to its end or until it parks, and tells the journal. A run that returns without that is handed back: it

@@ -94,7 +94,7 @@ impl fmt::Debug for TaskOwner {
 pub struct NewTask {
     /// Its id.
     pub id: TaskId,
-    /// The name of the tool that it runs.
+    /// What runs it: the name of a tool of a server.
     pub tool: Arc<str>,
     /// Who made it.
     pub owner: TaskOwner,

@@ -217,3 +217,73 @@ async fn a_short_sleep_waits_in_place() {
     let task = client.start_task("nap", json!({})).await.unwrap();
     assert_eq!((task.finish().await.unwrap().text().as_str(), task.runs()), ("awake", 1));
 }
+
+#[tokio::test]
+async fn a_task_that_keeps_too_much_fails() {
+    /// Takes steps with large results.
+    #[tool(task)]
+    async fn hoard(bytes: usize, steps: usize, ctx: Context) -> Result<(), CallError> {
+        for step in 0..steps {
+            ctx.once(format!("step {step}"), || async { Ok("x".repeat(bytes)) }).await?;
+        }
+        Ok(())
+    }
+    let client = client(Server::new("attic", "1.0.0").tools(tools![hoard]));
+    for (bytes, steps, reason) in
+        [(1024 * 1024, 1, "the result of step `step 0`"), (1_000_000, 20, "record of this call")]
+    {
+        let task = client.start_task("hoard", json!({ "bytes": bytes, "steps": steps })).await.unwrap();
+        let shown = task.until(|_| false).await.unwrap();
+        assert_eq!((&shown["status"], &shown["error"]["code"]), (&json!("failed"), &json!(-32603)), "{shown}");
+        let message = shown["statusMessage"].as_str().unwrap();
+        assert!(message.contains(reason) && message.contains("store large"), "{message}");
+    }
+}
+
+#[tokio::test]
+async fn a_capability_that_is_missing_in_a_task_fails_it() {
+    /// Asks for the roots of the client.
+    #[tool(task)]
+    async fn dream(ctx: Context) -> Result<String, CallError> {
+        Ok(format!("{} roots", ctx.ask("dream", Ask::roots()).await?.roots.len()))
+    }
+    let client = client(Server::new("dreamer", "1.0.0").tools(tools![dream]));
+    let task = client.start_task("dream", json!({})).await.unwrap();
+    let shown = task.until(|_| false).await.unwrap();
+    assert_eq!((&shown["status"], &shown["error"]["code"]), (&json!("failed"), &json!(-32021)), "{shown}");
+}
+
+#[tokio::test]
+async fn a_task_that_is_cancelled_before_it_runs_never_runs() {
+    let server = Server::new("shop", "1.0.0").tools(tools![order]).tasks(rejoinder::tasks::Tasks::default().at_once(0));
+    let client = client(server);
+    let task = client.start_task("order", json!({})).await.unwrap();
+    task.cancel().await.unwrap();
+    assert_eq!(task.get().await.unwrap()["status"], "cancelled");
+    assert_eq!(task.runs(), 0);
+}
+
+#[tokio::test]
+async fn a_server_that_stops_gives_runs_the_grace_period() {
+    /// Runs until it is let go, or for ever.
+    #[tool(task)]
+    async fn work(ends: bool, scope: Scope, journal: Dep<Journal>, go: Dep<tokio::sync::Notify>) {
+        let ended = journal.clone();
+        scope.defer(move |end: CallEnd| async move { ended.note(format!("{end:?}")) });
+        journal.note("runs");
+        if ends {
+            go.notified().await;
+        } else {
+            std::future::pending::<()>().await;
+        }
+    }
+    for (ends, expected) in [(true, "Succeeded"), (false, "Pending")] {
+        let server = Server::new("shop", "1.0.0").tools(tools![work]).provide(tokio::sync::Notify::new());
+        let client = client(server.grace_period(Duration::from_millis(if ends { 10_000 } else { 100 })));
+        client.start_task("work", json!({ "ends": ends })).await.unwrap();
+        assert_eq!(journal(&client).wait_for(1).await, ["runs"]);
+        client.dependency::<tokio::sync::Notify>().notify_one();
+        client.server().stop().await;
+        assert_eq!(journal(&client).wait_for(1).await, [expected]);
+    }
+}
