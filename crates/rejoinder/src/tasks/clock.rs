@@ -1,14 +1,17 @@
 //! The clock of a store, which a test can advance.
 
 use std::{
-    sync::Arc,
+    pin::pin,
+    sync::{Arc, Mutex},
     time::{Duration, SystemTime},
 };
 
 use tokio::{
-    sync::watch,
+    sync::Notify,
     time::{Instant, sleep_until},
 };
+
+use crate::error::lock;
 
 /// The clock of a store on this machine: what leases, sleeps and time limits of tasks are measured with.
 ///
@@ -27,8 +30,14 @@ use tokio::{
 pub struct TaskClock {
     /// When it began, if it does not follow the clock of the system.
     began: Option<(SystemTime, Instant)>,
-    /// How far it has been advanced.
-    ahead: Arc<watch::Sender<Duration>>,
+    ahead: Arc<Ahead>,
+}
+
+/// How far a clock has been advanced.
+#[derive(Debug, Default)]
+struct Ahead {
+    by: Mutex<Duration>,
+    has_moved: Notify,
 }
 
 /// Nothing lasts longer, so that no sum of times overflows.
@@ -51,24 +60,29 @@ impl TaskClock {
     /// The time.
     pub fn now(&self) -> SystemTime {
         let now = self.began.map_or_else(SystemTime::now, |(time, instant)| time + instant.elapsed());
-        later(now, *self.ahead.borrow())
+        later(now, *lock(&self.ahead.by))
     }
 
     /// Moves the clock, and wakes who sleeps by it.
     pub fn advance(&self, by: Duration) {
-        self.ahead.send_modify(|ahead| *ahead = ahead.saturating_add(by));
+        let mut ahead = lock(&self.ahead.by);
+        *ahead = ahead.saturating_add(by);
+        drop(ahead);
+        self.ahead.has_moved.notify_waiters();
     }
 
     /// Waits until so much time has passed by this clock, or a day.
     pub async fn sleep(&self, duration: Duration) {
-        let mut ahead = self.ahead.subscribe();
-        let (start, end) = (*ahead.borrow(), Instant::now() + duration.min(DAY));
+        let (start, end) = (*lock(&self.ahead.by), Instant::now() + duration.min(DAY));
         loop {
-            let skipped = ahead.borrow_and_update().saturating_sub(start);
+            let mut has_moved = pin!(self.ahead.has_moved.notified());
+            has_moved.as_mut().enable();
+            let skipped = lock(&self.ahead.by).saturating_sub(start);
             let Some(end) = end.checked_sub(skipped) else { return };
             tokio::select! {
+                biased;
                 () = sleep_until(end) => return,
-                _ = ahead.changed() => {}
+                () = has_moved => {}
             }
         }
     }

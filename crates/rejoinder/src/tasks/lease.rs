@@ -43,6 +43,9 @@ const HANDED_BACK: Duration = Duration::from_secs(5);
 /// How often the processes that run a task may die without a new step.
 const DEATHS: u32 = 3;
 
+/// How long a claim may take. Then its acknowledgement counts as lost, and the claim is given back.
+const CLAIM: Duration = Duration::from_secs(4);
+
 /// How often a message is written.
 const SAY: Duration = Duration::from_secs(1);
 
@@ -177,6 +180,7 @@ impl TaskKeeper for LeaseKeeper {
         async move {
             let worker = Worker::new(Arc::clone(&self.store), runner, at_once);
             tokio::select! {
+                biased;
                 () = stop.cancelled() => return,
                 () = worker.join() => {}
             }
@@ -188,6 +192,7 @@ impl TaskKeeper for LeaseKeeper {
                 return;
             }
             tokio::select! {
+                biased;
                 () = stop.cancelled() => {}
                 () = working.worker.claim_tasks() => {}
             }
@@ -265,6 +270,8 @@ struct WorkerLease {
 struct RunSlot {
     worker: Arc<Worker>,
     permit: Option<OwnedSemaphorePermit>,
+    /// When the claim of its task was sent.
+    since: Instant,
 }
 
 impl Drop for RunSlot {
@@ -368,7 +375,7 @@ impl Worker {
         if permit.is_none() {
             self.is_behind.store(true, Ordering::SeqCst);
         }
-        permit.map(|permit| RunSlot { worker: Arc::clone(self), permit: Some(permit) })
+        permit.map(|permit| RunSlot { worker: Arc::clone(self), permit: Some(permit), since: Instant::now() })
     }
 
     /// Starts what was claimed. If nothing was, a task may be due all the same.
@@ -382,7 +389,9 @@ impl Worker {
     fn start(self: &Arc<Self>, task: ClaimedTask, slot: RunSlot) {
         if let Some(runs) = &mut *lock(&self.runs) {
             while runs.try_join_next().is_some() {}
-            runs.spawn(Arc::clone(self).run(task, slot));
+            if slot.since.elapsed() < CLAIM {
+                runs.spawn(Arc::clone(self).run(task, slot));
+            }
         }
     }
 
@@ -397,6 +406,7 @@ impl Worker {
                 None => RETRY,
             };
             tokio::select! {
+                biased;
                 () = self.wake.notified() => {}
                 () = self.clock().sleep(look_again) => self.tends.store(true, Ordering::Relaxed),
             }
@@ -427,12 +437,13 @@ impl Worker {
             let permits = u32::try_from(free).ok().filter(|free| *free > 0);
             let permits = permits.and_then(|free| Arc::clone(&self.slots).try_acquire_many_owned(free).ok());
             let Some(mut permits) = permits else { return Some(None) };
+            let since = Instant::now();
             let claimed = self.ok(self.store.claim(&self.claimant(), free).await)?;
             let is_full = claimed.tasks.len() >= free;
             self.is_behind.store(is_full, Ordering::SeqCst);
             for task in claimed.tasks {
                 let permit = permits.split(1);
-                self.start(task, RunSlot { worker: Arc::clone(self), permit });
+                self.start(task, RunSlot { worker: Arc::clone(self), permit, since });
             }
             if !is_full {
                 return Some(claimed.look_again);
@@ -443,14 +454,14 @@ impl Worker {
 
     /// Renews the lease for ever.
     async fn beat(self: Arc<Self>) {
-        let mut unknown = BTreeSet::new();
+        let mut unknown = BTreeMap::new();
         let mut pause = BEAT;
         loop {
-            self.clock().sleep(pause).await;
             let (worker, until) = {
                 let lease = lock(&self.lease);
                 (lease.worker, lease.until)
             };
+            self.clock().sleep(pause.min(until.saturating_duration_since(Instant::now()))).await;
             let (journals, sent) = (self.journals(), Instant::now());
             let left = until.saturating_duration_since(sent);
             let beaten = timeout(left, self.store.beat(worker, LEASE)).await;
@@ -465,7 +476,7 @@ impl Worker {
                 _ => {
                     lock(&self.lease).until = sent;
                     tracing::warn!("the worker of tasks was not heard for too long: others run its tasks");
-                    for journal in journals {
+                    for journal in self.journals() {
                         journal.stop(RunStop::Lost);
                     }
                     self.join().await;
@@ -480,10 +491,14 @@ impl Worker {
             join_all(lost.map(|journal| journal.is_fenced_off())).await;
             // Claims whose acknowledgement was lost: nobody runs them.
             let known = lock(&self.journals).keys().copied().collect();
-            let before = std::mem::replace(&mut unknown, &held - &known);
-            let orphans: Vec<_> = unknown.intersection(&before).collect();
-            let _ = timeout(BEAT, join_all(orphans.into_iter().map(|claim| self.store.release(claim, Duration::ZERO))))
-                .await;
+            let not_known = &held - &known;
+            unknown.retain(|claim, _| not_known.contains(claim));
+            for claim in not_known {
+                unknown.entry(claim).or_insert_with(Instant::now);
+            }
+            let orphans = unknown.iter().filter(|(_, since)| since.elapsed() >= CLAIM);
+            let given_back = orphans.map(|(claim, _)| self.store.release(claim, Duration::ZERO));
+            let _ = timeout(BEAT, join_all(given_back)).await;
             self.look_after();
         }
     }
@@ -539,6 +554,7 @@ impl Worker {
         }
         let run = async { self.runner.run(task.run, Arc::clone(&journal) as Arc<dyn TaskJournal>).await };
         let ended = tokio::select! {
+            biased;
             ended = AssertUnwindSafe(run).catch_unwind() => ended,
             () = journal.say_for_ever() => Ok(()),
         };
@@ -610,7 +626,7 @@ impl RunJournal {
     /// Writes, again and again, until the store has it. Never ready once the run must stop.
     async fn write<'a>(&'a self, write: impl Fn() -> KeeperFuture<'a, ClaimState>) {
         let is_written = tokio::select! {
-            biased;
+           biased;
             () = self.stop.cancelled() => false,
             is_written = self.try_write(write) => is_written,
         };
@@ -666,6 +682,7 @@ impl RunJournal {
             None => {
                 let release = async || self.store().release(&self.claim, HANDED_BACK).await.map(|()| ClaimState::Held);
                 tokio::select! {
+                    biased;
                     () = self.stop.cancelled() => {}
                     _ = self.try_write(|| release().boxed()) => {}
                 }

@@ -1,6 +1,9 @@
 //! The lease keeper on the memory store, in paused time.
 
 mod lease;
+// Its random numbers are those of the contract of stores.
+#[cfg(feature = "testing")]
+mod simulation;
 
 use std::{
     collections::BTreeMap,

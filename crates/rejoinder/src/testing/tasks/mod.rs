@@ -7,6 +7,9 @@ use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
 
+#[cfg(test)]
+pub(crate) use model::Random;
+
 use crate::tasks::{
     Claim, ClaimState, Claimant, ClaimedTask, CreatedTask, NewQuestion, NewTask, Parking, TaskId, TaskOwner,
     TaskPlaces, TaskSnapshot, TaskState, TaskStore, WorkerId,

@@ -126,7 +126,7 @@ async fn a_run_that_takes_too_long_ends_with_an_error() {
     /// Never ends.
     #[tool(task, timeout = "20ms")]
     async fn hang() {
-        std::future::pending().await;
+        std::future::pending::<()>().await;
     }
     let client = client(Server::new("slow", "1.0.0").tools(tools![hang]));
     let reply = client.call_tool("hang", json!({})).await.unwrap();
