@@ -12,5 +12,6 @@ pub mod load;
 pub mod serve;
 pub mod session;
 pub mod stream;
+pub mod task;
 pub mod two_rounds;
 pub mod wire;

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 
-use crate::{caller, two_rounds};
+use crate::{caller, task, two_rounds};
 
 /// What a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +23,10 @@ pub enum Ask {
     Wait,
     /// `tools/call` of `count`, whose reply is a stream of events: see [`crate::stream`].
     Stream,
+    /// `tools/call` of `add_later`, and `tasks/get` until it has ended: see [`crate::task`].
+    Task,
+    /// `tasks/get` of a task that has ended.
+    TaskGet,
 }
 
 /// What precedes the id in every request.
@@ -53,10 +57,12 @@ impl Ask {
             "rounds" => Ok(Self::TwoRounds),
             "question" => Ok(Self::FirstRound),
             "stream" => Ok(Self::Stream),
+            "task" => Ok(Self::Task),
+            "task-get" => Ok(Self::TaskGet),
             other => {
                 bail!(
-                    "unknown request `{other}`; expected `call`, `caller`, `session`, `list`, `rounds`, `question` or \
-                     `stream`"
+                    "unknown request `{other}`; expected `call`, `caller`, `session`, `list`, `rounds`, `question`, \
+                     `stream`, `task` or `task-get`"
                 )
             }
         }
@@ -69,6 +75,7 @@ impl Ask {
             Self::SessionCall => format!("{BEFORE_ID}{id}{ADD}}}}}"),
             Self::List => format!(r#"{BEFORE_ID}{id},"method":"tools/list","params":{{{META}}}}}"#),
             Self::TwoRounds | Self::FirstRound => two_rounds::question(),
+            Self::Task | Self::TaskGet => task::create(),
             Self::Stream => {
                 let meta = META.replacen('{', r#"{"progressToken":1,"#, 1);
                 format!(
@@ -100,6 +107,7 @@ impl Ask {
             Self::TwoRounds | Self::FirstRound => "Mcp-Method: tools/call\r\nMcp-Name: remove\r\n",
             Self::Wait => "Mcp-Method: tools/call\r\nMcp-Name: wait\r\n",
             Self::Stream => "Mcp-Method: tools/call\r\nMcp-Name: count\r\n",
+            Self::Task | Self::TaskGet => "Mcp-Method: tools/call\r\nMcp-Name: add_later\r\n",
         };
         post(authority, &format!("MCP-Protocol-Version: 2026-07-28\r\n{headers}"), body)
     }

@@ -1,8 +1,8 @@
 //! The load generator.
 //!
 //! ```text
-//! bench-load once  --http 127.0.0.1:PORT --ask call|caller|session|list|rounds|question|stream
-//! bench-load http  --http 127.0.0.1:PORT --ask call|caller|session|list|rounds|stream --connections C --seconds S [--warmup S] [--pid PID] [--slow N] [--flood N]
+//! bench-load once  --http 127.0.0.1:PORT --ask call|caller|session|list|rounds|question|stream|task|task-get
+//! bench-load http  --http 127.0.0.1:PORT --ask call|caller|session|list|rounds|stream|task|task-get --connections C --seconds S [--warmup S] [--pid PID] [--slow N] [--flood N]
 //! bench-load stdio --depth K [--ask call|session|stream] --seconds S [--warmup S] -- COMMAND ARGUMENTS..
 //! bench-load ws    --http 127.0.0.1:PORT --depth K --seconds S [--warmup S] [--pid PID]
 //! ```

@@ -3,7 +3,8 @@
 //! `bench-rejoinder --http 127.0.0.1:PORT [--tools N [--gated] | --asking | --slow | --stream | --parameters | --caller | --ws]`
 //! or `bench-rejoinder --stdio`. With `--gated` its tools are behind ten gates, all of which are open. With `--caller` a call
 //! needs a token, and `add` is behind a gate that reads its scopes. With `--asking` it has `remove` instead, whose calls take two rounds; with `--slow` it has
-//! `wait` too; with `--stream` it has `count` too. With `--parameters` its `add` has parameters from everywhere. With `--ws` it
+//! `wait` too; with `--stream` it has `count` too; with `--tasks` it has `add_later` too, whose calls become tasks, in memory or
+//! with `--sqlite` in a file. With `--parameters` its `add` has parameters from everywhere. With `--ws` it
 //! serves WebSocket too.
 
 use std::time::Duration;
@@ -14,9 +15,11 @@ use rejoinder::{
     auth::{Auth, Principal},
     http,
     prelude::*,
-    server::Gated,
+    server::{Gated, Limits},
+    tasks::Tasks,
 };
 use rejoinder_bench::{caller, flags::Flags, serve, stream, two_rounds};
+use rejoinder_sqlite::SqliteTasks;
 
 /// Add two integers
 #[tool]
@@ -41,6 +44,12 @@ async fn add_with_parameters(
 ) -> i64 {
     sum.with(|sum| *sum += a + b);
     if content_type == "application/json" { sum.get() } else { 0 }
+}
+
+/// Add two integers, as a task
+#[tool(task)]
+async fn add_later(a: i64, b: i64) -> i64 {
+    a + b
 }
 
 /// Count
@@ -102,6 +111,7 @@ fn main() -> Result<()> {
     let flags = Flags::parse(std::env::args().skip(1))?;
     let copies = 1..flags.get("tools")?.unwrap_or(1);
     let copy = |number: usize| tools![add].into_iter().map(move |tool| tool.renamed(format!("tool_{number:04}")));
+    let folder = tempfile::tempdir()?;
     let server = Server::new("bench", "1.0.0");
     let server = if flags.has("asking") {
         server.tools(tools![remove])
@@ -117,6 +127,15 @@ fn main() -> Result<()> {
     } else if flags.has("gated") {
         let all = tools![add].into_iter().chain(copies.flat_map(copy));
         server.tools(all.zip(GATES.iter().cycle()).map(|(tool, gate)| gate(tool)))
+    } else if flags.has("tasks") {
+        // Ended tasks stay for ten minutes.
+        let limits = Limits::new().memory(8 << 30).memory_per_caller(8 << 30).tasks(1 << 20);
+        let server = server.tools(tools![add, add_later]).limits(limits);
+        if flags.has("sqlite") {
+            server.tasks(Tasks::new(SqliteTasks::at(folder.path().join("tasks.db"))))
+        } else {
+            server
+        }
     } else if flags.has("ws") {
         server.tools(tools![add]).http(http::Config::new().websocket("/mcp/ws"))
     } else {

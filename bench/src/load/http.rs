@@ -11,7 +11,7 @@ use mio::{Events, Interest, Poll, Token};
 
 use super::report::{Report, Tally, Window};
 use crate::wire::{self, Ask, Reply};
-use crate::{session, stream, two_rounds};
+use crate::{session, stream, task, two_rounds};
 
 /// Bodies up to this size are all compared with the first; of larger ones every sixteenth, since comparing those
 /// costs the loader more than the server needs to send them.
@@ -45,6 +45,12 @@ fn connect(address: SocketAddr) -> Result<std::net::TcpStream> {
 
 /// The first request of a connection, which opens a session where the call needs one.
 fn first_request(stream: &mut std::net::TcpStream, authority: &str, ask: Ask) -> Result<Vec<u8>> {
+    if ask == Ask::TaskGet {
+        let (_, reply) = exchange(stream, &ask.http(authority))?;
+        let get = look(authority, &reply)?;
+        while task::result(&exchange(stream, &get)?.1).is_none() {}
+        return Ok(get);
+    }
     if ask != Ask::SessionCall {
         return Ok(ask.http(authority));
     }
@@ -52,6 +58,12 @@ fn first_request(stream: &mut std::net::TcpStream, authority: &str, ask: Ask) ->
     let id = header(&head, "mcp-session-id").context("`initialize` was answered without `Mcp-Session-Id`")?;
     exchange(stream, &session::post(authority, Some(id), session::INITIALIZED))?;
     Ok(session::first_call(authority, id))
+}
+
+/// The request that looks at the task in a reply.
+fn look(authority: &str, reply: &[u8]) -> Result<Vec<u8>> {
+    let id = task::id(reply)?;
+    Ok(wire::post(authority, &task::headers(id), &task::get(id)))
 }
 
 /// Sends one request and waits for its reply: the head, and the JSON in the body.
@@ -77,7 +89,7 @@ fn exchange(stream: &mut std::net::TcpStream, request: &[u8]) -> Result<(String,
 
 /// Loads the server at `address` with the same call over and over.
 ///
-/// A call of two rounds is counted once, when it ends, and its time is that of both.
+/// A call of two rounds is counted once, when it ends, and its time is that of both; so is a task.
 ///
 /// # Errors
 ///
@@ -108,6 +120,13 @@ pub fn run(address: SocketAddr, ask: Ask, connections: usize, window: Window, pi
             if ask == Ask::TwoRounds && connection.answer.is_none() {
                 let answer = two_rounds::answer(connection.body())?;
                 connection.answer = Some(ask.http_with(&authority, &answer));
+                connection.send()?;
+                continue;
+            }
+            if ask == Ask::Task && task::result(connection.body()).is_none() {
+                if connection.answer.is_none() {
+                    connection.answer = Some(look(&authority, connection.body())?);
+                }
                 connection.send()?;
                 continue;
             }
@@ -231,6 +250,9 @@ impl Connection {
         }
         if self.ask == Ask::Stream {
             return Ok(stream::without_chunks(self.body()).into());
+        }
+        if matches!(self.ask, Ask::Task | Ask::TaskGet) {
+            return Ok(task::result(self.body()).context("the task has no result")?.into());
         }
         Ok(self.body().into())
     }

@@ -49,6 +49,8 @@ pub(super) enum Load {
     StdioStream(usize),
     /// `tools/call` of `add` over one WebSocket, this many in flight.
     WebSocket(usize),
+    /// Tasks, each made and looked at until it has ended, over this many connections.
+    Task(usize),
 }
 
 const CALLS: &[Load] = &[Load::Call(1), Load::Call(16), Load::Call(64)];
@@ -60,11 +62,12 @@ const ROUNDS: &[Load] = &[Load::Rounds(16), Load::Rounds(64)];
 const STREAM: &[Load] = &[Load::Stream(4)];
 const STDIO_STREAM: &[Load] = &[Load::StdioStream(1), Load::StdioStream(64)];
 const WEBSOCKET: &[Load] = &[Load::WebSocket(64)];
+const TASKS: &[Load] = &[Load::Task(16), Load::Task(64)];
 const STDIO: &[Load] = &[Load::Stdio(1), Load::Stdio(64), Load::StdioSession(1), Load::StdioSession(64)];
 
 /// Every load, in the order in which they are run and reported.
 pub(super) fn loads() -> impl Iterator<Item = Load> {
-    [CALLS, BESIDE, SESSION, LIST, ROUNDS, STREAM, WEBSOCKET, STDIO, STDIO_STREAM].into_iter().flatten().copied()
+    [CALLS, BESIDE, SESSION, LIST, ROUNDS, TASKS, STREAM, WEBSOCKET, STDIO, STDIO_STREAM].into_iter().flatten().copied()
 }
 
 impl fmt::Display for Load {
@@ -81,6 +84,7 @@ impl fmt::Display for Load {
             Self::Stream(many) => write!(out, "streams of 1,000 items, {many} connections"),
             Self::StdioStream(many) => write!(out, "streams of 1,000 items on stdio, {many} in flight"),
             Self::WebSocket(many) => write!(out, "tools/call over WebSocket, {many} in flight"),
+            Self::Task(many) => write!(out, "tasks, {many} connections"),
         }
     }
 }
@@ -90,6 +94,7 @@ impl Load {
     pub(super) fn unit(self) -> &'static str {
         match self {
             Self::Rounds(_) => "call",
+            Self::Task(_) => "task",
             Self::Stream(_) | Self::StdioStream(_) => "stream",
             _ => "request",
         }
@@ -113,6 +118,7 @@ impl Load {
             Self::Stream(many) => ("http --ask stream --connections".to_owned(), many),
             Self::StdioStream(many) => ("stdio --ask stream --depth".to_owned(), many),
             Self::WebSocket(many) => ("ws --depth".to_owned(), many),
+            Self::Task(many) => ("http --ask task --connections".to_owned(), many),
         };
         words.split(' ').map(str::to_owned).chain([many.to_string()]).collect()
     }
@@ -138,6 +144,9 @@ impl Subject {
         if self.arguments.iter().any(|word| word == "--caller") {
             words.iter_mut().filter(|word| *word == "call").for_each(|word| "caller".clone_into(word));
         }
+        if self.name == name::REJOINDER_TASK_GET {
+            words.iter_mut().filter(|word| *word == "call").for_each(|word| "task-get".clone_into(word));
+        }
         if self.name == name::REJOINDER_FLOODED {
             words.extend(["--flood", FLOOD].map(str::to_owned));
         }
@@ -158,6 +167,9 @@ pub(super) mod name {
     pub(in crate::bench) const REJOINDER_WEBSOCKET: &str = "rejoinder, WebSocket";
     pub(in crate::bench) const REJOINDER_STDIO: &str = "rejoinder, stdio";
     pub(in crate::bench) const REJOINDER_STDIO_STREAM: &str = "rejoinder, stdio, with a stream";
+    pub(in crate::bench) const REJOINDER_TASKS: &str = "rejoinder, with a task tool";
+    pub(in crate::bench) const REJOINDER_TASK_GET: &str = "rejoinder, tasks/get of an ended task";
+    pub(in crate::bench) const REJOINDER_SQLITE: &str = "rejoinder, tasks in SQLite";
     pub(in crate::bench) const REJOINDER_ROUNDS: &str = "rejoinder, encrypted state";
     pub(in crate::bench) const RMCP: &str = "rmcp as documented";
     pub(in crate::bench) const RMCP_ARC: &str = "rmcp, shared router";
@@ -209,6 +221,9 @@ pub(super) fn subjects(kept: &Kept) -> Vec<Subject> {
         subject(name::RMCP_MANY, RMCP, &["--arc", "--tools", &many], &[MANY_TOOLS]),
         subject(name::RMCP_ROUNDS, RMCP_ROUNDS, &[], &[ROUNDS]),
         subject(name::REJOINDER_ROUNDS, REJOINDER, &["--asking"], &[ROUNDS]),
+        subject(name::REJOINDER_TASKS, REJOINDER, &["--tasks"], &[&[Load::Call(16), Load::Call(64)], TASKS]),
+        subject(name::REJOINDER_TASK_GET, REJOINDER, &["--tasks"], &[&[Load::Call(16)]]),
+        subject(name::REJOINDER_SQLITE, REJOINDER, &["--tasks", "--sqlite"], &[TASKS]),
         subject(name::RMCP_STDIO, RMCP, &["--stdio"], &[STDIO]),
         subject(name::REJOINDER_STDIO, REJOINDER, &["--stdio"], &[STDIO]),
         subject(name::REJOINDER_STDIO_STREAM, REJOINDER, &["--stdio", "--stream"], &[STDIO_STREAM]),
@@ -265,6 +280,12 @@ const LEVEL: Option<f64> = Some(1.0);
 /// A thousand tools may cost this much of one tool's speed, which is what the machine's noise allows to see.
 const FLAT: Option<f64> = Some(0.95);
 
+/// Of the same server without a tool that runs as a task.
+const OF_NO_TASKS: Option<f64> = Some(0.98);
+
+/// Of a call of `add`: looking at an ended task reads it from memory.
+const OF_CALL: Option<f64> = Some(0.8);
+
 /// Every comparison of the report.
 ///
 /// With one connection, or one request in flight, waking up costs more than the work, so the only target there is not to
@@ -296,6 +317,11 @@ pub(super) const COMPARISONS: &[Comparison] = &[
     compare(name::REJOINDER_PARAMETERS, name::REJOINDER, Load::Call(64), OF_PLAIN),
     compare(name::REJOINDER_CALLER, name::REJOINDER, Load::Call(16), OF_ANONYMOUS),
     compare(name::REJOINDER_CALLER, name::REJOINDER, Load::Call(64), OF_ANONYMOUS),
+    compare(name::REJOINDER_TASKS, name::REJOINDER, Load::Call(16), OF_NO_TASKS),
+    compare(name::REJOINDER_TASKS, name::REJOINDER, Load::Call(64), OF_NO_TASKS),
+    compare(name::REJOINDER_TASK_GET, name::REJOINDER, Load::Call(16), OF_CALL),
+    compare(name::REJOINDER_SQLITE, name::REJOINDER_TASKS, Load::Task(16), None),
+    compare(name::REJOINDER_SQLITE, name::REJOINDER_TASKS, Load::Task(64), None),
     compare(name::REJOINDER_GATED, name::REJOINDER_MANY, Load::List(16), OF_UNGATED),
     compare(name::REJOINDER_STREAM, name::FLOOR, Load::Stream(4), OF_STREAM),
     compare(name::REJOINDER_WEBSOCKET, name::TUNGSTENITE, Load::WebSocket(64), OF_FLOOR),

@@ -155,9 +155,9 @@ impl Call {
             let recorded = carrier.record(step, record);
             // A run that has lost its task never hears that the step is durable.
             if is_run {
-                self.while_round_lasts(recorded).await?
+                self.while_round_lasts(recorded).await?;
             } else {
-                recorded.await?
+                recorded.await?;
             }
             if let Some(trace) = &trace {
                 trace.pass(step, true).await;
