@@ -3,13 +3,12 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fmt,
-    future::pending,
     panic::AssertUnwindSafe,
     sync::{
-        Arc, Mutex, OnceLock,
+        Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
 use bytes::Bytes;
@@ -22,32 +21,25 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    BirthError, Claim, ClaimState, Claimant, ClaimedTask, KeeperError, KeeperFuture, NewTask, RunEnd, RunStop,
-    TaskClock, TaskEnd, TaskId, TaskJournal, TaskKeeper, TaskOwner, TaskRunner, TaskSnapshot, TaskState, TaskStore,
-    WorkerId,
+    BirthError, Claim, Claimant, ClaimedTask, KeeperError, KeeperFuture, NewTask, RunStop, TaskClock, TaskId,
+    TaskJournal, TaskKeeper, TaskOwner, TaskRunner, TaskSnapshot, TaskStore, WorkerId, journal::RunJournal,
 };
 use crate::error::lock;
 
 /// How long a worker that is not heard of keeps what it runs.
-const LEASE: Duration = Duration::from_secs(10);
+pub(super) const LEASE: Duration = Duration::from_secs(10);
 
 /// How often a worker is heard.
-const BEAT: Duration = Duration::from_secs(2);
+pub(super) const BEAT: Duration = Duration::from_secs(2);
 
 /// When something that failed is tried again, at the latest.
-const RETRY: Duration = Duration::from_millis(500);
-
-/// When a task that could not run here is due again.
-const HANDED_BACK: Duration = Duration::from_secs(5);
+pub(super) const RETRY: Duration = Duration::from_millis(500);
 
 /// How often the processes that run a task may die without a new step.
 const DEATHS: u32 = 3;
 
 /// How long a claim may take. Then its acknowledgement counts as lost, and the claim is given back.
 const CLAIM: Duration = Duration::from_secs(4);
-
-/// How often a message is written.
-const SAY: Duration = Duration::from_secs(1);
 
 /// How long runs that are handed over may take to close what they have opened.
 const TEARDOWN: Duration = Duration::from_secs(5);
@@ -240,9 +232,9 @@ impl Drop for Working {
 }
 
 /// What runs tasks in this process.
-struct Worker {
-    store: Arc<dyn TaskStore>,
-    runner: Arc<dyn TaskRunner>,
+pub(super) struct Worker {
+    pub(super) store: Arc<dyn TaskStore>,
+    pub(super) runner: Arc<dyn TaskRunner>,
     lease: Mutex<WorkerLease>,
     at_once: u32,
     slots: Arc<Semaphore>,
@@ -254,7 +246,7 @@ struct Worker {
     tends: AtomicBool,
     /// Whether the store has failed and this is in the log.
     is_failing: AtomicBool,
-    wake: Notify,
+    pub(super) wake: Notify,
     /// `None` when it is over.
     runs: Mutex<Option<JoinSet<()>>>,
     journals: Mutex<BTreeMap<Claim, Arc<RunJournal>>>,
@@ -310,7 +302,7 @@ impl Worker {
     }
 
     /// What the store returned, unless it failed. The log says so once.
-    fn ok<T>(&self, result: Result<T, KeeperError>) -> Option<T> {
+    pub(super) fn ok<T>(&self, result: Result<T, KeeperError>) -> Option<T> {
         match result {
             Ok(value) => {
                 if self.is_failing.swap(false, Ordering::Relaxed) {
@@ -343,7 +335,7 @@ impl Worker {
         Instant::now() < lock(&self.lease).until
     }
 
-    fn has_lease_as(&self, worker: WorkerId) -> bool {
+    pub(super) fn has_lease_as(&self, worker: WorkerId) -> bool {
         let lease = lock(&self.lease);
         lease.worker == worker && Instant::now() < lease.until
     }
@@ -359,7 +351,7 @@ impl Worker {
 
     /// Tells the runs of a task that it has ended.
     fn has_ended(&self, id: &TaskId) {
-        for journal in self.journals().iter().filter(|journal| journal.claim.id == *id) {
+        for journal in self.journals().iter().filter(|journal| journal.claim().id == *id) {
             journal.stop(RunStop::Ended);
         }
         self.runner.changed(id);
@@ -413,7 +405,7 @@ impl Worker {
         }
     }
 
-    fn clock(&self) -> &TaskClock {
+    pub(super) fn clock(&self) -> &TaskClock {
         self.store.clock()
     }
 
@@ -487,7 +479,7 @@ impl Worker {
             pause = BEAT;
             lock(&self.lease).until = sent + LEASE;
             let held = BTreeSet::from_iter(held);
-            let lost = journals.iter().filter(|journal| !held.contains(&journal.claim) && journal.is_running());
+            let lost = journals.iter().filter(|journal| !held.contains(journal.claim()) && journal.is_running());
             join_all(lost.map(|journal| journal.is_fenced_off())).await;
             // Claims whose acknowledgement was lost: nobody runs them.
             let known = lock(&self.journals).keys().copied().collect();
@@ -535,18 +527,7 @@ impl Worker {
     }
 
     async fn run(self: Arc<Self>, task: ClaimedTask, slot: RunSlot) {
-        let journal = Arc::new(RunJournal {
-            worker: Arc::clone(&self),
-            claim: task.claim,
-            owner: task.run.owner,
-            stop: CancellationToken::new(),
-            why: OnceLock::new(),
-            is_ending: AtomicBool::new(false),
-            has_ended: AtomicBool::new(false),
-            message: Mutex::default(),
-            has_message: Notify::new(),
-            saying: tokio::sync::Mutex::default(),
-        });
+        let journal = RunJournal::new(Arc::clone(&self), task.claim, task.run.owner);
         lock(&self.journals).insert(task.claim, Arc::clone(&journal));
         let listed = Listed { claim: task.claim, slot };
         if self.hands_over.load(Ordering::SeqCst) {
@@ -561,7 +542,7 @@ impl Worker {
         if ended.is_err() {
             tracing::error!("a run of a task panicked outside of its function");
         }
-        if !journal.has_ended.load(Ordering::SeqCst) {
+        if !journal.has_ended() {
             journal.hand_back().await;
         }
         drop(listed);
@@ -577,156 +558,5 @@ struct Listed {
 impl Drop for Listed {
     fn drop(&mut self) {
         lock(&self.slot.worker.journals).remove(&self.claim);
-    }
-}
-
-/// What a run tells the store.
-struct RunJournal {
-    worker: Arc<Worker>,
-    claim: Claim,
-    owner: TaskOwner,
-    stop: CancellationToken,
-    why: OnceLock<RunStop>,
-    /// Its last write is on the way.
-    is_ending: AtomicBool,
-    has_ended: AtomicBool,
-    /// What is to be said next.
-    message: Mutex<Option<Bytes>>,
-    has_message: Notify,
-    /// Messages are written one after the other.
-    saying: tokio::sync::Mutex<()>,
-}
-
-impl RunJournal {
-    fn store(&self) -> &dyn TaskStore {
-        &*self.worker.store
-    }
-
-    fn stop(&self, why: RunStop) {
-        let _ = self.why.set(why);
-        self.stop.cancel();
-    }
-
-    /// Whether it holds its claim as far as it knows, and is not about to give it up.
-    fn is_running(&self) -> bool {
-        !self.stop.is_cancelled() && !self.is_ending.load(Ordering::SeqCst)
-    }
-
-    /// The store says that the claim is lost: because the task has ended, or somebody else has it.
-    async fn is_fenced_off(&self) {
-        let task = timeout(BEAT, self.store().get(&self.owner, &self.claim.id)).await;
-        let has_ended = match task {
-            Ok(Ok(Some(task))) => matches!(task.state, TaskState::Ended(_)),
-            Ok(Ok(None)) => true,
-            Ok(Err(_)) | Err(_) => false,
-        };
-        self.stop(if has_ended { RunStop::Ended } else { RunStop::Lost });
-    }
-
-    /// Writes, again and again, until the store has it. Never ready once the run must stop.
-    async fn write<'a>(&'a self, write: impl Fn() -> KeeperFuture<'a, ClaimState>) {
-        let is_written = tokio::select! {
-           biased;
-            () = self.stop.cancelled() => false,
-            is_written = self.try_write(write) => is_written,
-        };
-        if !is_written || self.stop.is_cancelled() {
-            pending::<()>().await;
-        }
-    }
-
-    async fn try_write<'a>(&'a self, write: impl Fn() -> KeeperFuture<'a, ClaimState>) -> bool {
-        let (began, mut pause) = (Instant::now(), RETRY / 16);
-        while self.worker.has_lease_as(self.claim.worker) && began.elapsed() < LEASE {
-            match self.worker.ok(write().await) {
-                Some(ClaimState::Held) => return true,
-                Some(ClaimState::Lost) => {
-                    self.is_fenced_off().await;
-                    return false;
-                }
-                None => sleep(pause).await,
-            }
-            pause = RETRY.min(pause * 2);
-        }
-        self.stop(RunStop::Lost);
-        false
-    }
-
-    /// Writes what is to be said.
-    async fn say_now(&self) {
-        let _saying = self.saying.lock().await;
-        let message = lock(&self.message).take();
-        if let Some(message) = message {
-            self.write(|| self.store().message(&self.claim, &message)).await;
-            self.worker.runner.changed(&self.claim.id);
-        }
-    }
-
-    async fn say_for_ever(&self) {
-        loop {
-            self.has_message.notified().await;
-            self.say_now().await;
-            sleep(SAY).await;
-        }
-    }
-
-    /// The run told nothing: it cannot run here.
-    async fn hand_back(&self) {
-        match self.why.get() {
-            // The worker leaves, which says the same of all its tasks.
-            Some(RunStop::Ended | RunStop::HandedOver) => {}
-            // One attempt, for the case that the claim still holds.
-            Some(RunStop::Lost) => {
-                let _ = timeout(BEAT, self.store().release(&self.claim, HANDED_BACK)).await;
-            }
-            None => {
-                let release = async || self.store().release(&self.claim, HANDED_BACK).await.map(|()| ClaimState::Held);
-                tokio::select! {
-                    biased;
-                    () = self.stop.cancelled() => {}
-                    _ = self.try_write(|| release().boxed()) => {}
-                }
-            }
-        }
-    }
-}
-
-impl TaskJournal for RunJournal {
-    fn record<'a>(&'a self, key: &'a str, step: Bytes) -> BoxFuture<'a, ()> {
-        async move { self.write(|| self.store().record(&self.claim, key, &step)).await }.boxed()
-    }
-
-    fn end(&self, end: RunEnd) -> BoxFuture<'_, ()> {
-        async move {
-            self.say_now().await;
-            self.is_ending.store(true, Ordering::SeqCst);
-            let finish = async |end| self.write(|| self.store().finish(&self.claim, &end)).await;
-            match end {
-                RunEnd::Completed(result) => finish(TaskEnd::Completed(result)).await,
-                RunEnd::Failed(error) => finish(TaskEnd::Failed(error)).await,
-                RunEnd::Parked(parking) => self.write(|| self.store().park(&self.claim, &parking)).await,
-            }
-            self.has_ended.store(true, Ordering::SeqCst);
-            self.worker.runner.changed(&self.claim.id);
-            self.worker.wake.notify_one();
-        }
-        .boxed()
-    }
-
-    fn say(&self, message: Bytes) {
-        *lock(&self.message) = Some(message);
-        self.has_message.notify_one();
-    }
-
-    fn now(&self) -> SystemTime {
-        self.worker.clock().now()
-    }
-
-    fn stopped(&self) -> BoxFuture<'_, RunStop> {
-        async move {
-            self.stop.cancelled().await;
-            *self.why.get().expect("it is set before")
-        }
-        .boxed()
     }
 }

@@ -10,6 +10,7 @@
 //! [`MemoryTasks`], the crate `rejoinder-sqlite`, or a database that you bring.
 
 mod clock;
+mod journal;
 mod keeper;
 mod lease;
 mod memory;
