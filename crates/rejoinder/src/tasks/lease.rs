@@ -32,6 +32,9 @@ pub(super) const LEASE: Duration = Duration::from_secs(10);
 /// How often a worker is heard.
 pub(super) const BEAT: Duration = Duration::from_secs(2);
 
+/// How often a worker that looks for due tasks looks after other workers too.
+const TEND: Duration = Duration::from_secs(1);
+
 /// When something that failed is tried again, at the latest.
 pub(super) const RETRY: Duration = Duration::from_millis(500);
 
@@ -389,9 +392,11 @@ impl Worker {
 
     /// Claims due tasks for ever.
     async fn claim_tasks(self: &Arc<Self>) {
+        let mut tended = Instant::now();
         loop {
-            if self.tends.swap(false, Ordering::Relaxed) {
+            if self.tends.swap(false, Ordering::Relaxed) || tended.elapsed() >= TEND {
                 self.tend().await;
+                tended = Instant::now();
             }
             let look_again = match self.claim_due().await {
                 Some(look_again) => look_again.unwrap_or(Duration::MAX),
@@ -400,7 +405,7 @@ impl Worker {
             tokio::select! {
                 biased;
                 () = self.wake.notified() => {}
-                () = self.clock().sleep(look_again) => self.tends.store(true, Ordering::Relaxed),
+                () = self.clock().sleep(look_again) => {}
             }
         }
     }
