@@ -183,6 +183,13 @@ impl Uses {
         Ok(())
     }
 
+    fn add_anyway(&self, caller: Option<u64>, more: usize) {
+        self.used.fetch_add(more, Ordering::Relaxed);
+        if let Some(caller) = caller {
+            *lock(&self.by_caller).entry(caller).or_default() += more;
+        }
+    }
+
     fn subtract(&self, caller: Option<u64>, less: usize) {
         self.used.fetch_sub(less, Ordering::Relaxed);
         let Some(caller) = caller else { return };
@@ -206,7 +213,7 @@ impl Uses {
 /// Whether a holder of `own` may have so much more, where all together have `used`. One that takes more than half of the limit
 /// counts as half of it, so that whatever is allowed can be served while little else is held.
 fn has_room(used: usize, own: usize, more: usize, limit: usize) -> bool {
-    used - own + (own + more).min(limit.div_ceil(2)) <= limit
+    (used - own).saturating_add((own + more).min(limit.div_ceil(2))) <= limit
 }
 
 impl Held {
@@ -224,6 +231,16 @@ impl Held {
         }
         self.amount += more;
         Ok(())
+    }
+
+    /// Holds more, whether or not there is room: what it belongs to has begun. Nobody else finds room before there is some.
+    pub(crate) fn grow_anyway(&mut self, more: usize) {
+        let own = self.counted();
+        let counted = (self.amount + more).saturating_sub(self.free) - own;
+        if let Some(Budget(uses)) = self.budget.as_ref().filter(|_| counted > 0) {
+            uses.add_anyway(self.caller, counted);
+        }
+        self.amount += more;
     }
 
     /// Gives some back.

@@ -260,7 +260,7 @@ impl TaskStore for MemoryTasks {
                 Entry::Vacant(place) => {
                     let size = key.len() + step.len() + ENTRY;
                     let amount = task.size.amount();
-                    fit(&mut task.size, amount + size)?;
+                    resize(&mut task.size, amount + size);
                     task.size_of_steps += size;
                     place.insert(step.clone());
                 }
@@ -273,7 +273,7 @@ impl TaskStore for MemoryTasks {
         self.run(move |kept, now| {
             let Some(task) = kept.held_by(claim) else { return Ok(ClaimState::Lost) };
             let size = task.size.amount() - task.message.as_ref().map_or(0, Bytes::len) + message.len();
-            fit(&mut task.size, size)?;
+            resize(&mut task.size, size);
             (task.message, task.updated) = (Some(message.clone()), now);
             Ok(ClaimState::Held)
         })
@@ -294,7 +294,7 @@ impl TaskStore for MemoryTasks {
                 parking.asked.iter().map(|asked| asked.key.len() + asked.name.len() + asked.request.len() + ENTRY);
             let gone = task.record.len() + task.size_of_steps;
             let size = task.size.amount() - gone + parking.record.len() + asked.sum::<usize>();
-            fit(&mut task.size, size)?;
+            resize(&mut task.size, size);
             task.record = parking.record.clone();
             task.steps = IndexMap::new();
             (task.size_of_steps, task.deaths, task.steps_at_death) = (0, 0, 0);
@@ -330,7 +330,7 @@ impl TaskStore for MemoryTasks {
                 return Ok(if ended { ClaimState::Held } else { ClaimState::Lost });
             };
             let size = task.size_of_end(end);
-            fit(&mut task.size, size)?;
+            resize(&mut task.size, size);
             kept.end(claim.id, end.clone(), now);
             // So that a repetition is known.
             kept.tasks.get_mut(&claim.id).expect("it has just ended").epoch = claim.epoch;
@@ -577,11 +577,14 @@ fn size_of_row(tool: &str, origin: Option<&Bytes>) -> usize {
 
 /// Makes a task hold so much, or changes nothing.
 fn fit(held: &mut Held, size: usize) -> Result<(), KeeperError> {
+    let more = size.saturating_sub(held.amount());
+    held.grow(more).map_err(KeeperError::new)
+}
+
+/// Makes a task hold so much, whether or not there is room: its function has done the work already, and would do it again.
+fn resize(held: &mut Held, size: usize) {
     match size.checked_sub(held.amount()) {
-        Some(more) => held.grow(more).map_err(KeeperError::new),
-        None => {
-            held.shrink(held.amount() - size);
-            Ok(())
-        }
+        Some(more) => held.grow_anyway(more),
+        None => held.shrink(held.amount() - size),
     }
 }

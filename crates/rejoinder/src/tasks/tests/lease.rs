@@ -304,3 +304,35 @@ async fn a_task_without_time_expires() {
     assert_eq!(keeper.get(&ADA, &none).await.expect("the store answers"), None);
     assert!(matches!(process.get(forever).await.state, TaskState::Open(_)));
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_a_run_has_done_is_kept_where_there_is_no_room_and_no_task_is_made_meanwhile() {
+    let (store, keeper) = memory();
+    let budget = crate::auth::Budget::of_bytes(100_000, 100_000);
+    store.count_in(budget.clone());
+    let large = Script::new(|run: TaskRun, journal: Arc<dyn TaskJournal>| async move {
+        if run.steps.is_empty() {
+            journal.record("large", vec![0; 200_000].into()).await;
+        }
+        journal.end(RunEnd::Completed("done".into())).await;
+    });
+    let process = Process::start(&keeper, &large, 1).await;
+    let id = process.create(ADA).await;
+    after(1).await;
+    assert_eq!(process.get(id).await.state, completed("done"));
+    assert!(budget.used() < 10_000, "an ended task has no steps");
+
+    let parked = Script::new(|run: TaskRun, journal: Arc<dyn TaskJournal>| async move {
+        if run.questions.is_empty() {
+            journal.record("large", vec![0; 200_000].into()).await;
+            let asked = vec![NewQuestion { key: "which".into(), name: "which".into(), request: "which?".into() }];
+            let record = vec![0; 200_000].into();
+            journal.end(RunEnd::Parked(Parking { record, asked, ..Parking::default() })).await;
+        }
+    });
+    process.stop().await;
+    let process = Process::start(&keeper, &parked, 1).await;
+    process.create(ADA).await;
+    after(1).await;
+    assert!(matches!(keeper.create(new_task(BOB)).await, Err(BirthError::Full)), "{}", budget.used());
+}
