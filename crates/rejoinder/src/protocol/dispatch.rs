@@ -16,7 +16,7 @@ use super::{
     Dispatched, Envelope, RpcError,
     envelope::{RequestParams, string},
     error::shortened,
-    input_response::input_responses,
+    input_response::{input_responses, sorted_responses},
     listen,
     meta::Meta,
     session::{Questions, Session, SessionMethod},
@@ -357,7 +357,9 @@ impl Request<'_> {
                     TaskMethod::Cancel => TaskOperation::Cancel,
                     TaskMethod::Update => {
                         let missing = || RpcError::invalid_params("`params.inputResponses` is missing");
-                        TaskOperation::Update(self.answers()?.ok_or_else(missing)?)
+                        let raw = params.input_responses.ok_or_else(missing)?;
+                        let (answers, others) = sorted_responses(raw, self.engine.answer_bytes())?;
+                        TaskOperation::Update { answers, others }
                     }
                 };
                 Operation::Task(id.parse().ok(), operation)

@@ -130,6 +130,7 @@ impl From<Refusal> for RpcError {
             Refusal::Unknown { .. }
             | Refusal::NothingToComplete(_)
             | Refusal::UnknownCursor
+            | Refusal::InvalidAnswer(_)
             | Refusal::UnknownTask
             | Refusal::NotArguments(_) => (error_code::INVALID_PARAMS, None),
         };

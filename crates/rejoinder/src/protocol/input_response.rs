@@ -1,10 +1,6 @@
 //! `inputResponses`: the answers to the questions of the last round.
 
-use std::{
-    borrow::Cow,
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::{borrow::Cow, collections::BTreeSet, sync::Arc};
 
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::value::RawValue;
@@ -13,11 +9,25 @@ use super::{RpcError, error::shortened, meta::read_object};
 use crate::{
     argument::{Members, without_position},
     call::InputResponses,
+    server::Refusal,
 };
 
 /// The answers of a round, by key. Each is an answer to some kind of question; whether it fits its question is checked
 /// when that is asked. Until then it stays JSON text, which takes less memory than its values.
 pub(super) fn input_responses(raw: &RawValue, limit: usize) -> Result<InputResponses, RpcError> {
+    let (responses, others) = sorted_responses(raw, limit)?;
+    match others.into_iter().next() {
+        Some((key, answer)) => {
+            let (refusal, answer) = (Refusal::InvalidAnswer(key), shortened(answer.get()));
+            Err(RpcError::invalid_params(format!("{refusal}, got `{answer}`")))
+        }
+        None => Ok(responses),
+    }
+}
+
+/// The answers in an update of a task, and what answers no kind of question: under the key of a question that is not open
+/// it is ignored, as any answer is.
+pub(super) fn sorted_responses(raw: &RawValue, limit: usize) -> Result<(InputResponses, InputResponses), RpcError> {
     if raw.get().len() > limit {
         return Err(RpcError::invalid_params(format!(
             "`params.inputResponses` is larger than {limit} bytes, the limit of this server"
@@ -28,23 +38,17 @@ pub(super) fn input_responses(raw: &RawValue, limit: usize) -> Result<InputRespo
         let error = without_position(&error);
         RpcError::invalid_params(format!("`params.inputResponses` must be an object of answers: {error}"))
     })?;
-    let mut responses = BTreeMap::new();
+    let (mut responses, mut others) = (InputResponses::new(), InputResponses::new());
     for (key, answer) in answers {
-        let answer: &RawValue = answer;
-        if !is_answer(answer) {
-            return Err(RpcError::invalid_params(format!(
-                "`params.inputResponses` has an invalid answer under `{}`: expected the result of an elicitation, such as \
-                 `{{\"action\":\"accept\",\"content\":{{..}}}}`, of sampling or of `roots/list`, got `{}`",
-                shortened(&key),
-                shortened(answer.get())
-            )));
-        }
-        if responses.insert(Arc::from(&*key), answer.to_owned()).is_some() {
+        let (key, answer): (Arc<str>, &RawValue) = (Arc::from(&*key), answer);
+        if responses.contains_key(&key) || others.contains_key(&key) {
             let key = shortened(&key);
             return Err(RpcError::invalid_params(format!("`params.inputResponses` has `{key}` twice")));
         }
+        let sorted = if is_answer(answer) { &mut responses } else { &mut others };
+        sorted.insert(key, answer.to_owned());
     }
-    Ok(responses)
+    Ok((responses, others))
 }
 
 /// What the results of an elicitation, of sampling and of `roots/list` have. Serde refuses fields that occur twice.

@@ -63,8 +63,8 @@ impl Operation {
                 name.len() + argument.len() + 2 * value.len() + known.sum::<usize>()
             }
             Self::List(_, Some(cursor)) => cursor.len(),
-            Self::Task(_, TaskOperation::Update(answers)) => {
-                answers.iter().map(|(key, answer)| key.len() + answer.get().len()).sum()
+            Self::Task(_, TaskOperation::Update { answers, others }) => {
+                answers.iter().chain(others).map(|(key, answer)| key.len() + answer.get().len()).sum()
             }
             // A subscription takes room for its URIs.
             Self::Discover | Self::List(_, None) | Self::Listen(_) | Self::Task(..) => 0,

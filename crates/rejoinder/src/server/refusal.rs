@@ -1,4 +1,4 @@
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use super::{CompleteArgument, TargetKind};
 use crate::{argument::ArgumentErrors, auth::BudgetFull, call::Utf8Bytes, schema::shortened_to, tasks::KeeperError};
@@ -31,6 +31,8 @@ pub(crate) enum Refusal {
     Full(BudgetFull),
     /// The client does not declare tasks, and this is about tasks or runs as one only.
     NeedsTasks,
+    /// What was sent under this key as the answer to a question answers no kind of question.
+    InvalidAnswer(Arc<str>),
     /// There is no such task of this caller.
     UnknownTask,
     /// Tasks cannot be kept or read now.
@@ -71,6 +73,13 @@ impl fmt::Display for Refusal {
             Self::Full(full) => full.fmt(f),
             Self::NeedsTasks => f.write_str(
                 "this needs a client that supports tasks: it must declare the extension `io.modelcontextprotocol/tasks`",
+            ),
+            // Not what was sent: it may be an answer, which no log has.
+            Self::InvalidAnswer(key) => write!(
+                f,
+                "`params.inputResponses` has an invalid answer under `{}`: expected the result of an elicitation, such as \
+                 `{{\"action\":\"accept\",\"content\":{{..}}}}`, of sampling or of `roots/list`",
+                shortened(key)
             ),
             Self::UnknownTask => f.write_str("there is no such task: it is unknown, or has expired"),
             Self::Keeper(_) => f.write_str("tasks are not available now, try again later"),

@@ -69,7 +69,11 @@ pub(crate) enum TaskOperation {
     /// `tasks/get`.
     Get,
     /// `tasks/update`.
-    Update(InputResponses),
+    Update {
+        answers: InputResponses,
+        /// What answers no kind of question.
+        others: InputResponses,
+    },
     /// `tasks/cancel`.
     Cancel,
 }
@@ -78,7 +82,7 @@ impl TaskOperation {
     pub(super) fn method(&self) -> &'static str {
         match self {
             Self::Get => "tasks/get",
-            Self::Update(_) => "tasks/update",
+            Self::Update { .. } => "tasks/update",
             Self::Cancel => "tasks/cancel",
         }
     }
@@ -251,7 +255,15 @@ impl Engine {
         let (id, owner) = (id.unwrap_or_else(TaskId::new), seal.owner(caller.as_ref()));
         let done = match operation {
             TaskOperation::Get => return Ok(Started::Task(Box::new(self.read_task(&id, caller.as_ref()).await?))),
-            TaskOperation::Update(answers) => {
+            TaskOperation::Update { answers, others } => {
+                if !others.is_empty() {
+                    let task = keeper.get(&owner, &id).await?.ok_or(Refusal::UnknownTask)?;
+                    if let TaskState::Open(open) = task.state
+                        && let Some(open) = open.into_iter().find(|open| others.contains_key(&open.key))
+                    {
+                        return Err(Refusal::InvalidAnswer(open.key));
+                    }
+                }
                 let sealed = answers.into_iter().map(|(key, answer)| {
                     let answer = seal.seal_at_rest(KeptAt(id, column::ANSWER, &key), answer.get().as_bytes());
                     (key, answer)
