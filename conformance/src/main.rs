@@ -6,6 +6,7 @@ mod dynamic;
 mod prompts;
 mod questions;
 mod resources;
+mod tasks;
 mod tools;
 
 use rejoinder::prelude::*;
@@ -46,6 +47,15 @@ async fn main() -> rejoinder::Result<()> {
             questions::test_input_required_result_multiple_inputs,
             questions::test_input_required_result_multi_round,
             questions::test_input_required_result_capabilities,
+        ])
+        .tools(tools![
+            tasks::greet,
+            tasks::slow_compute,
+            tasks::failing_job,
+            tasks::protocol_error_job,
+            tasks::confirm_delete,
+            tasks::multi_input,
+            tasks::test_tool_with_task,
         ])
         .tools([dynamic::json_schema_2020_12_tool()])
         .prompts(prompts![

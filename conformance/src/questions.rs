@@ -9,7 +9,7 @@ use rejoinder::{
 /// The name of the user.
 #[derive(Elicit)]
 pub struct UserName {
-    name: String,
+    pub name: String,
 }
 
 /// Yes or no.
