@@ -3,6 +3,7 @@
 //! | page | what it is about |
 //! |---|---|
 //! | [asking] | A function asks the user: forms, rounds, steps, and what is guaranteed whatever the client does. |
+//! | [tasks] | A call goes on after its request, and after the death of its process. |
 //! | [dependencies] | A function gets services and values of the call as parameters, and they are torn down at its end. |
 //! | [constraints] | A range, a length or a pattern limits an argument, and the schema shows it. |
 //! | [pipes] | A function converts an argument before the tool gets it. |
@@ -56,6 +57,12 @@ macro_rules! links {
 [state.md]: crate::guide::state
 [state.md#state-of-a-session]: crate::guide::state#state-of-a-session
 [streams.md]: crate::guide::streams
+[tasks.md]: crate::guide::tasks
+[tasks.md#limits]: crate::guide::tasks#limits
+[tasks.md#security]: crate::guide::tasks#security
+[tasks.md#stopping]: crate::guide::tasks#stopping
+[tasks.md#testing]: crate::guide::tasks#testing
+[tasks.md#what-runs-again]: crate::guide::tasks#what-runs-again
 [testing.md]: crate::guide::testing
 [testing.md#check-the-wiring]: crate::guide::testing#check-the-wiring
 [threat-model.md]: crate::guide::threat_model
@@ -78,6 +85,7 @@ macro_rules! pages {
 
 pages! {
     asking "asking.md"
+    tasks "tasks.md"
     dependencies "dependencies.md"
     constraints "constraints.md"
     pipes "pipes.md"
