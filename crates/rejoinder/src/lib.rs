@@ -113,6 +113,9 @@
 //! serve that retry, and the server stores nothing.** The state that the client carries in between is sealed
 //! ([`state`]).
 //!
+//! A tool that is marked `#[tool(task)]` goes on after its request, and after its process if a store on disk keeps it: see
+//! [tasks](guide::tasks).
+//!
 //! # What a function returns
 //!
 //! Text, numbers, [`Json`] (structured, with a schema), [`Image`](reply::Image), [`Audio`](reply::Audio), content blocks and
