@@ -315,9 +315,10 @@ impl Writer {
         self.end(out, false)
     }
 
-    /// What the client wanted is done, and there is nothing to say about it.
+    /// What the client wanted is done, and there is nothing to say about it: not even which server did it, because the client
+    /// of rmcp takes an acknowledgement with `_meta` for the result of a tool.
     pub(super) fn acknowledged(&self) -> RpcReply {
-        self.result(json!({}))
+        self.serialized(&json!({ "resultType": "complete" }), true)
     }
 
     /// A page of a list, which is kept as bytes. The stateless era says for how long it may be cached, and by whom.

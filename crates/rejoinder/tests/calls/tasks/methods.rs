@@ -76,8 +76,7 @@ async fn t10_t14_t16_questions_are_answered_in_any_order_and_only_open_ones_are_
 
     let answers = json!({ "bob": { "action": "accept", "content": { "yes": true } } });
     let ack = client.request("tasks/update", json!({ "taskId": task.id(), "inputResponses": answers })).await.unwrap();
-    let members: Vec<_> = ack.as_object().unwrap().keys().collect();
-    assert_eq!(members, ["resultType", "_meta"], "an empty acknowledgement");
+    assert_eq!(ack, json!({ "resultType": "complete" }), "an empty acknowledgement");
     waits_for(&task, &["ada"]).await;
     task.answer("ada", yes()).await.unwrap();
     task.until_asked("eve").await.unwrap();
