@@ -125,10 +125,13 @@ async fn render(
         let Font { name } = ctx.ask("font", Ask::user("A font is missing. Which one instead?")).await?;
         ctx.once("replace font", || farm.replace_font(job, &name)).await?;
     }
-    // This only waits, so it need not be a step. An hour would be `ctx.sleep("overnight", ..)`, which parks.
-    while let Some(percent) = farm.percent(job).await? {
+    // Looks and waits are steps too, so that a later run does not wait anew, and so that there is progress: a task fails whose
+    // processes die three times without any.
+    let mut looks = 1;
+    while let Some(percent) = ctx.once(format!("look {looks}"), || farm.percent(job)).await? {
         ctx.status(format!("{percent} % of {project}")).await;
-        tokio::time::sleep(Duration::from_secs(1)).await;
+        ctx.sleep(format!("wait {looks}"), Duration::from_secs(1)).await?; // an hour would park
+        looks += 1;
     }
     Ok(farm.url(job))
 }
@@ -195,7 +198,7 @@ mod tests {
         task.answer("font", Font { name: "Inter".into() }).await.expect("it is taken");
         let reply = task.finish().await.expect("an end");
         assert!(reply.is_error() && reply.text() == "there is no such job", "{}", reply.text());
-        assert_eq!(task.steps(), ["submit", "lacks font", "replace font"]);
+        assert_eq!(task.steps(), ["submit", "lacks font", "replace font"], "a look that failed is no step");
         assert_eq!(done(&log), ALL[2..]);
     }
 
