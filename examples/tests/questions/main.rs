@@ -7,4 +7,5 @@ mod proxy;
 mod python_sdk;
 mod replicas;
 mod rust_sdk;
+mod rust_sdk_tasks;
 mod upgrade;

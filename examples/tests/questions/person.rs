@@ -25,17 +25,24 @@ pub(crate) struct Person {
     answers: Value,
     /// How many questions must be there before any is answered.
     together: usize,
+    follows_tasks: bool,
     asked: Arc<watch::Sender<Vec<String>>>,
 }
 
 impl Person {
     pub(crate) fn new(answers: Value) -> Self {
-        Self { answers, together: 1, asked: Arc::default() }
+        Self { answers, together: 1, follows_tasks: false, asked: Arc::default() }
     }
 
     /// Waits until so many questions are there before answering any.
     pub(crate) fn together(mut self, questions: usize) -> Self {
         self.together = questions;
+        self
+    }
+
+    /// Declares that calls may become tasks.
+    pub(crate) fn follows_tasks(mut self) -> Self {
+        self.follows_tasks = true;
         self
     }
 
@@ -68,7 +75,10 @@ impl Person {
 
 impl ClientHandler for Person {
     fn get_info(&self) -> ClientConfig {
-        let everything = json!({ "elicitation": { "form": {} }, "sampling": {}, "roots": {} });
+        let mut everything = json!({ "elicitation": { "form": {} }, "sampling": {}, "roots": {} });
+        if self.follows_tasks {
+            everything["extensions"] = json!({ rmcp::model::TASKS_EXTENSION_ID: {} });
+        }
         let capabilities = serde_json::from_value(everything).expect("capabilities");
         ClientConfig::new(capabilities, Implementation::new("person", "1.0.0"))
     }

@@ -10,6 +10,7 @@ use tokio::{
 pub(crate) const TRIP: &str = env!("CARGO_BIN_EXE_trip");
 pub(crate) const WORK_ITEMS: &str = env!("CARGO_BIN_EXE_work_items");
 pub(crate) const RELEASE_NOTES: &str = env!("CARGO_BIN_EXE_release_notes");
+pub(crate) const MRTR: &str = env!("CARGO_BIN_EXE_mrtr");
 pub(crate) const LOAD_SHEDDING: &str = env!("CARGO_BIN_EXE_load_shedding");
 
 /// A replica of `load_shedding` that never has time.
