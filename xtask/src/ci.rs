@@ -43,6 +43,9 @@ pub(crate) fn lint() -> Result<()> {
 /// Names the Python interpreter that has the peer's SDK, for tests that compare with it.
 const PYTHON: &str = "REJOINDER_PYTHON";
 
+/// Names the Python interpreter that has FastMCP, for tests that use it as a client.
+const FASTMCP: &str = "REJOINDER_FASTMCP";
+
 /// Names the folder whose `node_modules` has the TypeScript SDK and Node, for tests that use it as a client.
 const NODE_MODULES: &str = "REJOINDER_NODE_MODULES";
 
@@ -60,6 +63,7 @@ const FUZZ_SECONDS: (&str, &str) = ("FUZZ_SECONDS", "15");
 pub(crate) fn test(filters: &[String]) -> Result<()> {
     let mut steps = Steps::default();
     let python = steps.step("python", tools::python)?;
+    let fastmcp = steps.step("fastmcp", tools::fastmcp)?;
     let node = steps.step("node", tools::node_modules)?;
     steps.step("tests", || {
         // nextest runs each test in its own process and reports more clearly; without it, the same tests run.
@@ -70,7 +74,7 @@ pub(crate) fn test(filters: &[String]) -> Result<()> {
         } else {
             cargo::with_usual_limit(&plain)
         };
-        let places = [(PYTHON, &python), (NODE_MODULES, &node)];
+        let places = [(PYTHON, &python), (FASTMCP, &fastmcp), (NODE_MODULES, &node)];
         let fuzz = std::env::var_os(FUZZ_SECONDS.0).unwrap_or(FUZZ_SECONDS.1.into());
         process::run(tests.args(filters).envs(places).envs([RANDOM_CASES]).env(FUZZ_SECONDS.0, fuzz))
     })?;

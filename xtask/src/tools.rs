@@ -45,22 +45,35 @@ pub(crate) fn make(folder: &Path) -> Result<()> {
 /// The Python SDK that the parity tests compare with, and what it depends on: every machine compares with the same peer.
 const PYTHON_SDK: &str = include_str!("../python-requirements.txt");
 
+/// FastMCP, whose client follows tasks, and what it depends on.
+const FASTMCP: &str = include_str!("../fastmcp-requirements.txt");
+
 /// The interpreter that can import the SDK; creates its environment if it is missing.
 pub(crate) fn python() -> Result<PathBuf> {
-    let home = folder("python");
+    python_with("python", "python-requirements.txt", PYTHON_SDK)
+}
+
+/// The interpreter that can import FastMCP, which depends on other versions than the SDK's environment has.
+pub(crate) fn fastmcp() -> Result<PathBuf> {
+    python_with("fastmcp", "fastmcp-requirements.txt", FASTMCP)
+}
+
+/// An interpreter with an environment of its own, which has what a file of this package lists.
+fn python_with(name: &str, file: &str, requirements: &str) -> Result<PathBuf> {
+    let home = folder(name);
     let python = home.join("bin").join("python");
     // The environment links to the system's interpreter: if that is gone, the stamp is wrong.
     if home.exists() && !python.exists() {
         std::fs::remove_dir_all(&home).with_context(|| format!("removing {}", home.display()))?;
     }
-    ensure(&home, PYTHON_SDK, || {
+    ensure(&home, requirements, || {
         let mut venv = Command::new("python3");
         venv.args(["-m", "venv", "--clear"]).arg(&home);
         process::run(&mut venv).context("Python 3.11 or newer with its `venv` module is needed")?;
         let mut pip = Command::new(&python);
         pip.args(["-m", "pip", "install", "--quiet"])
             .args(["--disable-pip-version-check", "--requirement"])
-            .arg(root().join("xtask/python-requirements.txt"))
+            .arg(root().join("xtask").join(file))
             .stdout(Stdio::null());
         process::run(&mut pip)
     })?;

@@ -250,7 +250,7 @@ mod tests {
     async fn said(client: &Client, tool: &str, arguments: Value) -> (String, Vec<Vec<String>>) {
         let reply = client.call_tool(tool, arguments).await.expect(tool);
         assert!(!reply.is_error(), "{tool}: {}", reply.text());
-        (reply.text(), reply.asked.clone())
+        (reply.text(), reply.asked)
     }
 
     #[tokio::test]

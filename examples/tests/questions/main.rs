@@ -1,6 +1,7 @@
 //! Questions for real: programs of this package, asked over pipes and sockets by clients that others wrote.
 
 mod calls;
+mod fastmcp_tasks;
 mod person;
 mod program;
 mod proxy;
