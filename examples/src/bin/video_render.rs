@@ -11,6 +11,7 @@ use std::{
 };
 
 use rejoinder::{prelude::*, tasks::Tasks};
+use rejoinder_sqlite::SqliteTasks;
 
 /// A farm of machines that renders videos.
 ///
@@ -136,22 +137,24 @@ async fn render(
     Ok(farm.url(job))
 }
 
-fn server(farm: Farm, tasks: Tasks) -> Server {
-    Server::new("studio", "1.0.0").provide(farm).tools(tools![render]).tasks(tasks)
+fn server(farm: Farm) -> Server {
+    Server::new("studio", "1.0.0").provide(farm).tools(tools![render])
 }
 
 #[tokio::main]
 async fn main() -> rejoinder::Result<()> {
     let farm = Farm { log: "farm.log".into(), takes: Duration::from_secs(20) };
-    // In memory, tasks end with this process. To have them outlive it:
-    // let tasks = Tasks::new(rejoinder_sqlite::SqliteTasks::at("tasks.db"));
-    let tasks = Tasks::default();
-    server(farm, tasks).serve_from_args().await
+    // Without this, tasks are kept in memory, and end with this process.
+    let tasks = Tasks::new(SqliteTasks::at("tasks.db"));
+    server(farm).tasks(tasks).serve_from_args().await
 }
 
 #[cfg(test)]
 mod tests {
-    use rejoinder::{model::TaskStatus, testing::Client};
+    use rejoinder::{
+        model::TaskStatus,
+        testing::{Client, Cut},
+    };
     use serde_json::json;
 
     use super::*;
@@ -161,7 +164,7 @@ mod tests {
         let log = std::env::temp_dir().join(format!("video-render-{test}-{}.log", std::process::id()));
         let _ = fs::remove_file(&log);
         let farm = Farm { log: log.clone(), takes: Duration::from_millis(50) };
-        let client = Client::new(server(farm, Tasks::default()));
+        let client = Client::new(server(farm));
         (client.tasks().answer("quality", Quality { resolution: Resolution::FourK }), log)
     }
 
@@ -185,6 +188,22 @@ mod tests {
         assert_eq!(reply.text(), "https://farm.example/0.mp4");
         assert_eq!(reply.asked, [["quality"], ["font"]]);
         assert_eq!(done(&log), ALL);
+    }
+
+    #[tokio::test]
+    async fn the_farm_does_everything_once_although_the_process_dies() {
+        let lease = Duration::from_secs(12);
+        for cut in [Cut::BeforeRecord, Cut::AfterRecord] {
+            let (client, log) = client("dies");
+            let client = client.kill_at("submit", cut).kill_at("font", cut);
+            let task = client.start_task("render", json!({ "project": "intro" })).await.expect("a task");
+            client.advance(lease).await;
+            client.advance(lease).await;
+            task.until_asked("font").await.expect("it asks");
+            task.answer("font", Font { name: "Inter".into() }).await.expect("it is taken");
+            assert_eq!(task.finish().await.expect("an end").text(), "https://farm.example/0.mp4");
+            assert_eq!(done(&log), ALL, "{cut}");
+        }
     }
 
     #[tokio::test]
