@@ -1,0 +1,163 @@
+//! Runs faults, and says what they came to.
+
+use std::{
+    fmt::Write,
+    path::PathBuf,
+    process::ExitCode,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, ensure};
+use tokio::time::timeout;
+
+use crate::{
+    faults::{self, Effort},
+    keeper::Keeper,
+    verdict::Outcome,
+};
+
+/// How long a fault may take. It ends what hangs.
+const LONGEST: Duration = Duration::from_secs(10 * 60);
+
+/// A fault that was run.
+struct Done {
+    name: &'static str,
+    outcome: Outcome,
+    took: Duration,
+}
+
+/// Runs the faults of the command line.
+pub(crate) async fn run(mut words: Vec<String>) -> Result<ExitCode> {
+    let is_short = take(&mut words, "--short").is_some();
+    let out = take(&mut words, "--out").map(|at| words.remove(at)).map(PathBuf::from);
+    let effort = if is_short { Effort::Short } else { Effort::Whole };
+    let is_named = |name: &&&str| words.iter().any(|word| word == **name || word == "all");
+    let names: Vec<_> = faults::ALL.iter().filter(is_named).copied().collect();
+    ensure!(!names.is_empty(), "name faults: all, or some of {}", faults::ALL.join(", "));
+    let load_before = load();
+    let mut done = Vec::new();
+    for name in names {
+        let began = Instant::now();
+        let outcome = match timeout(LONGEST, faults::run(name, effort)).await {
+            Ok(outcome) => outcome,
+            Err(_) => Err(anyhow::anyhow!("it did not end within {} s", LONGEST.as_secs())),
+        };
+        // What a fault cannot do is a problem like others: the page says so.
+        let outcome = outcome.unwrap_or_else(|error| {
+            let tried = "it stopped before its end".to_owned();
+            Outcome { tried, others: vec![format!("{error:#}")], ..Outcome::default() }
+        });
+        let one = Done { name, outcome, took: began.elapsed() };
+        println!("{}", one.line());
+        done.push(one);
+    }
+    let loads = [load_before, load()].into_iter().flatten().collect::<Vec<_>>();
+    if let Some(out) = out {
+        std::fs::write(&out, page(&done, &loads)).with_context(|| format!("writing {}", out.display()))?;
+    }
+    let fails = done.iter().any(|one| !one.outcome.problems().is_empty());
+    Ok(if fails { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn take(words: &mut Vec<String>, flag: &str) -> Option<usize> {
+    let at = words.iter().position(|word| word == flag)?;
+    words.remove(at);
+    (flag != "--out" || at < words.len()).then_some(at)
+}
+
+/// How many processes waited for a core in the last minute, where the system says so.
+fn load() -> Option<f64> {
+    std::fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()
+}
+
+fn median(all: &[Duration]) -> Duration {
+    let mut sorted = all.to_vec();
+    sorted.sort();
+    sorted.get(sorted.len() / 2).copied().unwrap_or_default()
+}
+
+fn seconds(duration: Duration) -> String {
+    format!("{:.2} s", duration.as_secs_f64())
+}
+
+impl Done {
+    /// For people who watch.
+    fn line(&self) -> String {
+        let Outcome { times, tasks, effects, in_flight, repeated, recoveries, .. } = &self.outcome;
+        let mut line = format!(
+            "{}: {times} times, {tasks} tasks, {effects} effects, {in_flight} of them again, {repeated} requests repeated, {}",
+            self.name,
+            seconds(self.took)
+        );
+        for (after, all) in recoveries {
+            let worst = all.iter().max().copied().unwrap_or_default();
+            let _ = write!(
+                line,
+                "\n  {after}: {} times, median {}, worst {}",
+                all.len(),
+                seconds(median(all)),
+                seconds(worst)
+            );
+        }
+        for problem in self.outcome.problems() {
+            let _ = write!(line, "\n  DOES NOT HOLD: {problem}");
+        }
+        line
+    }
+}
+
+/// The page.
+fn page(done: &[Done], loads: &[f64]) -> String {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut out = format!(
+        "# Faults\n\nWritten by `cargo xtask faults`. Keeper: {}. {cores} cores; real processes, release build.\n",
+        Keeper::NAME
+    );
+    let busiest = loads.iter().copied().fold(0.0, f64::max);
+    if loads.first().is_some_and(|before| *before > 0.5) {
+        let _ = writeln!(
+            out,
+            "**The machine did other work meanwhile** (load {} before and after, at most {busiest:.1}): the times are upper bounds.",
+            loads.iter().map(|load| format!("{load:.1}")).collect::<Vec<_>>().join(" and ")
+        );
+    }
+    out.push_str(INTRODUCTION);
+    out.push_str("| fault | times | tasks | lost | recorded steps twice | second ends | acknowledged answers unused | else wrong | effects of steps | in flight, again |\n");
+    out.push_str("|---|---|---|---|---|---|---|---|---|---|\n");
+    for Done { outcome: one, .. } in done {
+        let bad = [&one.lost, &one.twice, &one.ends, &one.unused, &one.others].map(Vec::len);
+        let bad = bad.map(|count| if count == 0 { "0".to_owned() } else { format!("**{count}**") }).join(" | ");
+        let Outcome { tried, times, tasks, effects, in_flight, .. } = one;
+        let _ = writeln!(out, "| {tried} | {times} | {tasks} | {bad} | {effects} | {in_flight} |");
+    }
+    out.push_str("\n## How long it took until tasks went on\n\n");
+    out.push_str("| after | times | median | worst |\n|---|---|---|---|\n");
+    for one in done {
+        for (after, all) in &one.outcome.recoveries {
+            let worst = all.iter().max().copied().unwrap_or_default();
+            let (name, median) = (one.name, median(all));
+            let _ = writeln!(out, "| {name}: {after} | {} | {} | {} |", all.len(), seconds(median), seconds(worst));
+        }
+    }
+    out.push_str("\n## What does not hold\n\n");
+    let problems: Vec<_> =
+        done.iter().flat_map(|one| one.outcome.problems().into_iter().map(move |what| (one.name, what))).collect();
+    if problems.is_empty() {
+        out.push_str("Nothing was found.\n");
+    }
+    for (name, what) in problems {
+        let _ = writeln!(out, "* {name}: {what}");
+    }
+    out
+}
+
+const INTRODUCTION: &str = "
+Each task has two steps, a question and a third step. Every effect of a step is a line in a log outside of the processes, \
+with the idempotency key of the step. After each fault: every task that a client has seen has reached its end, with the answer \
+that was acknowledged and the values that its steps recorded; no step that was recorded has run again; the end is the same in \
+every process. A step that was in flight when its process died may run again, with the same idempotency key: the last column \
+counts these.
+
+## What was tried
+
+";
