@@ -16,8 +16,8 @@ use crate::{
     verdict::Outcome,
 };
 
-/// How long a fault may take. It ends what hangs.
-const LONGEST: Duration = Duration::from_secs(10 * 60);
+/// How long a fault may take, in short and as a whole. It ends what hangs.
+const LONGEST: [Duration; 2] = [Duration::from_secs(3 * 60), Duration::from_secs(10 * 60)];
 
 /// A fault that was run.
 struct Done {
@@ -38,9 +38,10 @@ pub(crate) async fn run(mut words: Vec<String>) -> Result<ExitCode> {
     let mut done = Vec::new();
     for name in names {
         let began = Instant::now();
-        let outcome = match timeout(LONGEST, faults::run(name, effort)).await {
+        let longest = LONGEST[effort.of(0, 1)];
+        let outcome = match timeout(longest, faults::run(name, effort)).await {
             Ok(outcome) => outcome,
-            Err(_) => Err(anyhow::anyhow!("it did not end within {} s", LONGEST.as_secs())),
+            Err(_) => Err(anyhow::anyhow!("it did not end within {} s", longest.as_secs())),
         };
         // What a fault cannot do is a problem like others: the page says so.
         let outcome = outcome.unwrap_or_else(|error| {

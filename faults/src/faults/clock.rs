@@ -1,14 +1,20 @@
 //! A clock that jumps an hour, in one process and then in the other one.
 
+use std::time::Duration;
+
 use anyhow::Result;
+use tokio::time::sleep;
 
 use super::Effort;
 use crate::{fleet::Fleet, program::Edition, verdict::Outcome, worker::Order, world::now};
 
 const HOUR: u64 = 3600;
 
+/// How long it takes until every process has been heard again.
+const SETTLED: Duration = Duration::from_secs(3);
+
 pub(super) async fn run(effort: Effort) -> Result<Outcome> {
-    let tried = "the clock of one process jumps an hour, later that of the other one".to_owned();
+    let tried = "the clock of one process jumps an hour, later that of the other one; those of both jump at once, again and again during a step".to_owned();
     let mut outcome = Outcome { tried, ..Outcome::default() };
     for _ in 0..effort.of(1, 5) {
         let fleet = Fleet::start(&[Edition::First; 2], None).await?;
@@ -44,5 +50,25 @@ pub(super) async fn run(effort: Effort) -> Result<Outcome> {
         outcome.judge(&fleet, &tasks).await?;
         outcome.times += 2;
     }
+    together(effort, &mut outcome).await?;
     Ok(outcome)
+}
+
+/// The clocks of both jump, as those of a machine do that was asleep: more often than a task may lose its process by a death.
+async fn together(effort: Effort, outcome: &mut Outcome) -> Result<()> {
+    let fleet = Fleet::start(&[Edition::First; 2], None).await?;
+    let order = fleet.new_name();
+    fleet.close(&order, "in reserve")?;
+    let seen = fleet.create(0, "order", Some(order.clone()), 0).await?;
+    fleet.held(&order, "in reserve", 0).await?;
+    for _ in 0..effort.of(4, 10) {
+        for slot in 0..2 {
+            fleet.order(slot, Order::Advance(HOUR)).await?;
+        }
+        outcome.times += 1;
+        sleep(SETTLED).await;
+    }
+    fleet.open(&order, "in reserve")?;
+    let tasks = [fleet.follow(0, seen).await];
+    outcome.judge(&fleet, &tasks).await
 }
