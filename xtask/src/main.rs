@@ -4,6 +4,7 @@ mod bench;
 mod cargo;
 mod ci;
 mod conformance;
+mod faults;
 mod lines;
 mod package;
 mod process;
@@ -28,6 +29,8 @@ cargo xtask COMMAND
   conformance [--out DIR]    the official MCP suite against our fixture server
   bench [--quick] [--build]  side-by-side bench of load and of building, or of building only;
                              writes bench/RESULTS.md unless --quick
+  faults                     kills, freezes and stops processes that run tasks, for up to 15 minutes, and
+                             writes bench/FAULTS.md; `test` tries each fault once
   lines                      lines of code by crate and room, without comments, blank lines and unit tests
   help                       this page
 ";
@@ -71,6 +74,10 @@ fn run(mut words: Words) -> Result<()> {
         }
         Some("conformance") => conformance::run(&conformance::Options::parse(words)?),
         Some("bench") => bench::run(&bench::Options::parse(words)?),
+        Some("faults") => {
+            words.end()?;
+            faults::run()
+        }
         Some("public-types") => {
             words.end()?;
             public_types::check()
