@@ -6,6 +6,7 @@ use tokio::time::{Duration, sleep};
 use super::Effort;
 use crate::{
     fleet::Fleet,
+    process::Process,
     program::Edition,
     verdict::Outcome,
     world::{Kind, now},
@@ -21,13 +22,15 @@ const WATCHED: Duration = Duration::from_secs(3);
 const FROZEN: Duration = Duration::from_secs(12);
 
 pub(super) async fn run(effort: Effort) -> Result<Outcome> {
-    let tried =
-        "SIGSTOP in a step, before a question, and at any moment under load, for longer than the lease; then SIGCONT";
+    let tried = "SIGSTOP in a step, before a question, and at any moment under load, of one process and of both, for longer than the lease; \
+         then SIGCONT";
     let mut outcome = Outcome { tried: tried.to_owned(), ..Outcome::default() };
-    let mut at_any = Outcome::default();
-    let (first, second) = tokio::join!(at_places(effort, &mut outcome), at_any_moment(effort, &mut at_any));
-    first.and(second)?;
+    let [mut at_any, mut all] = [(); 2].map(|()| Outcome::default());
+    let done =
+        tokio::join!(at_places(effort, &mut outcome), at_any_moment(effort, &mut at_any), asleep(effort, &mut all));
+    done.0.and(done.1).and(done.2)?;
     outcome.add(at_any);
+    outcome.add(all);
     Ok(outcome)
 }
 
@@ -48,7 +51,7 @@ async fn at_any_moment(effort: Effort, outcome: &mut Outcome) -> Result<()> {
             fleet.put(slot, frozen).await;
             anyhow::Ok((id, stopped, thawed))
         };
-        let (froze, followed) = tokio::join!(freezing, fleet.load(effort.of(300, 1000), 16, 40));
+        let (froze, followed) = tokio::join!(freezing, fleet.load(effort.of(300, 3000), 32, 0));
         let (process, stopped, thawed) = froze?;
         tasks.extend(followed?);
         let lines = fleet.lines()?;
@@ -57,6 +60,42 @@ async fn at_any_moment(effort: Effort, outcome: &mut Outcome) -> Result<()> {
         outcome.recovered("frozen under load, until another process records a step", stopped, next);
         outcome.times += 1;
     }
+    outcome.judge(&fleet, &tasks).await
+}
+
+/// Freezes all processes, as a machine does that goes to sleep, more often than a task may lose its process by a death.
+async fn asleep(effort: Effort, outcome: &mut Outcome) -> Result<()> {
+    let fleet = Fleet::start(&[Edition::First; 2], None).await?;
+    let mut held = Vec::new();
+    for slot in 0..2 {
+        for place in PLACES {
+            let order = fleet.new_name();
+            fleet.close(&order, place)?;
+            held.push((fleet.create(slot, "order", Some(order), 0).await?, place));
+        }
+    }
+    for (seen, place) in &held {
+        fleet.held(&seen.order, place, 0).await?;
+    }
+    for round in 0..effort.of(1, 5) {
+        let frozen = [fleet.take(0).await?, fleet.take(1).await?];
+        frozen.iter().try_for_each(Process::freeze)?;
+        sleep(FROZEN).await;
+        // The one that wakes first finds that the other one has not been heard for long.
+        let first = round % 2;
+        frozen[first].thaw()?;
+        sleep(Duration::from_millis(20)).await;
+        frozen[1 - first].thaw()?;
+        for (slot, process) in frozen.into_iter().enumerate() {
+            fleet.put(slot, process).await;
+        }
+        sleep(WATCHED).await;
+        outcome.times += 1;
+    }
+    for (seen, place) in &held {
+        fleet.open(&seen.order, place)?;
+    }
+    let tasks = fleet.follow_all(held.into_iter().map(|(seen, _)| seen).collect()).await;
     outcome.judge(&fleet, &tasks).await
 }
 
