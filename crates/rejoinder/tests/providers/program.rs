@@ -13,6 +13,8 @@ use crate::providers;
 pub(crate) fn violations(program: &str) -> Vec<String> {
     let mut child = Command::new(program)
         .arg("--stdio")
+        // A program may have files.
+        .current_dir(env!("CARGO_TARGET_TMPDIR"))
         .env_remove("REJOINDER_STATE_KEYS")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
