@@ -33,8 +33,8 @@ use crate::{
         seal::{KeptAt, Opened, Seal},
     },
     tasks::{
-        BirthError, KeeperError, NewTask, TaskEnd, TaskId, TaskOptions, TaskPlaces, TaskRun, TaskRunner, TaskSnapshot,
-        TaskState, Tasks,
+        BirthError, KeeperError, MemoryTasks, NewTask, TaskEnd, TaskId, TaskOptions, TaskPlaces, TaskRun, TaskRunner,
+        TaskSnapshot, TaskState, Tasks,
     },
 };
 
@@ -56,6 +56,8 @@ pub(super) struct ServerTasks {
     pub(super) record_rules: Arc<RecordRules>,
     /// Set when tasks are run.
     begun: OnceLock<()>,
+    /// Set when the log says what is lost.
+    ended: OnceLock<()>,
     /// Cancelled when the server stops, or is dropped.
     stop: CancellationToken,
     _stops: DropGuard,
@@ -109,8 +111,9 @@ impl ServerTasks {
         }
         let stop = stopping.child_token();
         let _stops = stop.clone().drop_guard();
-        let (record_rules, begun, runs) = (Arc::new(record_rules), OnceLock::new(), tracker());
-        Self { settings, is_set, record_rules, begun, stop, _stops, runs }
+        let (record_rules, runs) = (Arc::new(record_rules), tracker());
+        let (begun, ended) = Default::default();
+        Self { settings, is_set, record_rules, begun, ended, stop, _stops, runs }
     }
 
     /// Those of a copy of the server with other services.
@@ -131,6 +134,10 @@ impl ServerTasks {
         // The keeper gives runs the grace period, and then what they deferred.
         if timeout(grace * 2, self.runs.wait()).await.is_err() {
             tracing::warn!("tasks are still running after the grace period");
+        }
+        let lost = self.settings.memory.as_ref().map_or(0, MemoryTasks::open_tasks);
+        if lost > 0 && self.ended.set(()).is_ok() {
+            tracing::warn!(tasks = lost, "tasks that have not ended are lost: they were kept in memory");
         }
     }
 }

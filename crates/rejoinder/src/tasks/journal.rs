@@ -139,6 +139,8 @@ impl RunJournal {
     pub(super) async fn say_for_ever(&self) {
         loop {
             self.has_message.notified().await;
+            // A run that catches up with an earlier one says again what that one has said.
+            sleep(SAY / 8).await;
             self.say_now().await;
             sleep(SAY).await;
         }

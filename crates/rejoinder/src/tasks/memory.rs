@@ -113,6 +113,11 @@ impl MemoryTasks {
         lock(&self.kept).budget = Some(budget);
     }
 
+    /// How many tasks have not ended.
+    pub(crate) fn open_tasks(&self) -> usize {
+        lock(&self.kept).open_in_all
+    }
+
     /// One operation.
     fn run<'a, T: Send + 'a>(
         &'a self,

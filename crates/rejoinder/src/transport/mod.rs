@@ -21,6 +21,7 @@ use crate::{
     error::BoxError,
     rounds::seal::StateKeysError,
     server::{BuildError, StartError},
+    tasks::KeeperError,
 };
 
 #[cfg(feature = "cli")]
@@ -46,6 +47,9 @@ pub enum Error {
     /// The keys that seal `requestState` cannot be used.
     #[error(transparent)]
     StateKeys(#[from] StateKeysError),
+    /// What keeps tasks, such as the crate `rejoinder-sqlite`, failed.
+    #[error(transparent)]
+    Tasks(#[from] KeeperError),
     /// Any other error in `main`.
     #[error(transparent)]
     Other(#[from] BoxError),
