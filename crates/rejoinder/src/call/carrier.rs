@@ -2,7 +2,7 @@
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, atomic::Ordering},
-    time::SystemTime,
+    time::{Duration, SystemTime},
 };
 
 use futures_util::future::BoxFuture;
@@ -60,6 +60,9 @@ pub(crate) trait RunOfTask: Send + Sync {
 
     /// The time, as other runs of the task see it.
     fn now(&self) -> SystemTime;
+
+    /// Waits that long, as other runs of the task measure it.
+    fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()>;
 
     /// The run waits for this time: if it parks meanwhile, the next one begins then at the latest.
     fn wait_for(&self, time: SystemTime);

@@ -407,7 +407,10 @@ impl Context {
         if run.is_some() && left > SHORT_SLEEP {
             return self.call.halt(Halt::Pending).await;
         }
-        tokio::time::sleep(left).await;
+        match run {
+            Some(run) => run.sleep(left).await,
+            None => tokio::time::sleep(left).await,
+        }
         Ok(())
     }
 

@@ -120,7 +120,7 @@ impl From<Refusal> for RpcError {
             Refusal::Full(full) => {
                 (error_code::INTERNAL_ERROR, full.share_of.map(|_| json!({ "reason": "caller_limit" })))
             }
-            Refusal::Stopping | Refusal::Keeper(_) => (error_code::INTERNAL_ERROR, None),
+            Refusal::Stopping | Refusal::Keeper(_) | Refusal::SealedTask => (error_code::INTERNAL_ERROR, None),
             Refusal::NeedsTasks => {
                 let required = json!({ "requiredCapabilities": { "extensions": { Task::EXTENSION: {} } } });
                 (error_code::MISSING_CAPABILITY, Some(required))

@@ -104,7 +104,9 @@ pub(super) fn task_of(snapshot: &TaskSnapshot, now: SystemTime) -> Task {
     task.last_updated_at = time(snapshot.updated);
     task.ttl_ms = Some(milliseconds(snapshot.ttl));
     task.poll_interval_ms = Some(milliseconds(snapshot.poll));
-    task.status_message = snapshot.message.as_ref().map(|message| String::from_utf8_lossy(message).into_owned());
+    // What the last run said is over with it.
+    let message = snapshot.message.as_ref().filter(|_| !status.is_final());
+    task.status_message = message.map(|message| String::from_utf8_lossy(message).into_owned());
     if snapshot.waits_since.is_some_and(|since| now.duration_since(since).is_ok_and(|waits| waits > LONG_WAIT)) {
         task.status_message = Some("the task waits: no process of the server that can run it is running".to_owned());
     }

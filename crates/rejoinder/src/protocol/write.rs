@@ -242,6 +242,12 @@ impl Writer {
                 }
                 (stateless(StatusCode::SERVICE_UNAVAILABLE), Vec::new())
             }
+            Refusal::SealedTask => {
+                if let Some(times) = self.engine.refusal_due("a sealed task".into()) {
+                    tracing::warn!(times, "refused a request: {refusal}: give all processes the same keys");
+                }
+                (stateless(StatusCode::SERVICE_UNAVAILABLE), Vec::new())
+            }
             Refusal::NeedsTasks if self.era == Era::Session => return self.tool_error(refusal.to_string()),
             // Clients of both eras ask their user for more. Where they cannot, some of them end at such a status.
             Refusal::InsufficientScope(scopes) if self.engine.can_step_up() => {

@@ -10,7 +10,7 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
-    time::SystemTime,
+    time::{Duration, SystemTime},
 };
 
 use bytes::Bytes;
@@ -221,6 +221,10 @@ impl RunOfTask for TaskCarrier {
 
     fn now(&self) -> SystemTime {
         self.journal.now()
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()> {
+        self.journal.sleep(duration)
     }
 
     fn wait_for(&self, time: SystemTime) {

@@ -35,6 +35,8 @@ pub(crate) enum Refusal {
     InvalidAnswer(Arc<str>),
     /// There is no such task of this caller.
     UnknownTask,
+    /// The task was sealed with keys that this process does not have.
+    SealedTask,
     /// Tasks cannot be kept or read now.
     Keeper(KeeperError),
     /// Code of the author panicked; this names it.
@@ -82,6 +84,9 @@ impl fmt::Display for Refusal {
                 shortened(key)
             ),
             Self::UnknownTask => f.write_str("there is no such task: it is unknown, or has expired"),
+            Self::SealedTask => f.write_str(
+                "this process cannot read the task: it was sealed with other keys, or without any, by another process",
+            ),
             Self::Keeper(_) => f.write_str("tasks are not available now, try again later"),
             Self::Panicked(what) => write!(f, "{what} panicked"),
         }

@@ -297,7 +297,7 @@ impl Engine {
                 *kept = opened;
                 Ok(())
             }
-            None => Err(KeeperError::new("a task was written with other keys than this server has")),
+            None => Err(Refusal::SealedTask),
         };
         if let Some(message) = &mut task.message {
             open(column::MESSAGE, "", message)?;

@@ -198,6 +198,10 @@ impl TaskJournal for RunJournal {
         self.worker.clock().now()
     }
 
+    fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()> {
+        self.worker.clock().sleep(duration).boxed()
+    }
+
     fn stopped(&self) -> BoxFuture<'_, RunStop> {
         async move {
             self.stop.cancelled().await;

@@ -124,6 +124,11 @@ pub trait TaskJournal: Send + Sync {
     /// The keeper's clock.
     fn now(&self) -> SystemTime;
 
+    /// Ready when so much time has passed by that clock.
+    fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()> {
+        Box::pin(tokio::time::sleep(duration))
+    }
+
     /// Ready when the run must stop.
     fn stopped(&self) -> BoxFuture<'_, RunStop>;
 }

@@ -6,7 +6,10 @@ use serde_json::{Map, Value, json};
 use tokio::time::sleep;
 
 use super::{
-    Client, ClientAnswer, ClientError, Response, Result, calls::CallRounds, exchange::error_in, kills::mortal_tasks,
+    Client, ClientAnswer, ClientError, Response, Result,
+    calls::CallRounds,
+    exchange::error_in,
+    kills::{MortalKeeper, mortal_tasks},
     response::read,
 };
 use crate::{
@@ -92,6 +95,7 @@ impl Client {
     /// Follows a task to its end, and answers what it asks.
     pub(super) async fn follow_task(&self, rounds: CallRounds) -> Result<Response<CallToolResult>> {
         let mut task = ClientTask::new(self, rounds)?;
+        let _skipped = self.connection.tasks.as_ref().map(MortalKeeper::skip_sleeps);
         let mut answered = Vec::new();
         for _ in 0..MOST_LOOKS {
             let shown = task.get().await?;
@@ -246,9 +250,13 @@ impl ClientTask {
         self.end_of(&shown)
     }
 
-    /// The steps that its runs have recorded, in that order, while this client followed it.
+    /// The steps that its runs have recorded, in that order: also those of a process that died afterwards, and sleeps.
     pub fn steps(&self) -> Vec<String> {
-        self.rounds.trace.of_task().lock().steps.clone()
+        match self.client.connection.tasks.as_ref().filter(|_| !self.client.connection.server.0.has_keeper()) {
+            Some(keeper) => keeper.steps(&self.id),
+            // Its journal is out of reach.
+            None => self.rounds.trace.of_task().lock().steps.clone(),
+        }
     }
 
     /// How often its function has started to run.
@@ -257,8 +265,17 @@ impl ClientTask {
     }
 
     fn end_of(&self, shown: &Value) -> Result<Response<CallToolResult>> {
+        if let Some(key) = self.client.connection.tasks.as_ref().and_then(|keeper| keeper.missed()) {
+            let reason = format!("no process has died at `{key}`, which was not kept: {shown}");
+            return Err(ClientError::unexpected("tasks/get", reason));
+        }
         if let Some(result) = shown.get("result") {
             return self.client.response("tools/call", result, &self.rounds, &self.rounds.trace.of_task());
+        }
+        if let Some(key) = shown["inputRequests"].as_object().and_then(|open| open.keys().next()) {
+            let reason =
+                format!("it asks `{key}`: answer it with `ClientTask::answer`, or use `Client::call_tool`: {shown}");
+            return Err(ClientError::unexpected("tasks/get", reason));
         }
         Err(match shown.get("error") {
             Some(_) => error_in(shown.clone(), "tasks/get", http::StatusCode::OK),

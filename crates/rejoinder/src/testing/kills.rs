@@ -29,8 +29,8 @@ use crate::{
     error::lock,
     model::CallToolResult,
     tasks::{
-        BirthError, KeeperFuture, LeaseKeeper, MemoryTasks, NewTask, RunEnd, RunStop, TaskClock, TaskId, TaskJournal,
-        TaskKeeper, TaskOwner, TaskRun, TaskRunner, TaskSnapshot, TaskStore, Tasks,
+        BirthError, KeeperFuture, LeaseKeeper, MemoryTasks, NewTask, Parking, RunEnd, RunStop, TaskClock, TaskId,
+        TaskJournal, TaskKeeper, TaskOwner, TaskRun, TaskRunner, TaskSnapshot, TaskStore, Tasks,
     },
 };
 
@@ -141,7 +141,10 @@ impl Client {
     #[track_caller]
     fn mortal(&self) -> &MortalKeeper {
         let keeper = self.connection.tasks.as_deref().filter(|_| !self.connection.server.0.has_keeper());
-        keeper.expect("a client that follows tasks, `Client::tasks`, of a server that keeps them in memory")
+        keeper.expect(
+            "`kill_at`, `advance` and `cut_everywhere` are for a client that follows tasks (`Client::tasks`) of a server that \
+             keeps them in memory: leave `Server::tasks` to `main`",
+        )
     }
 
     /// Runs tools again and again, each time with a process that dies before or after a step or a question is kept.
@@ -226,7 +229,7 @@ impl EveryCut {
             keeper.kill_at(key, cut);
         }
         let reply = client.call_tool(tool, arguments.clone()).await?;
-        let kept = lock(&keeper.fate.kept).clone();
+        let kept = lock(&keeper.fate.kept).iter().map(|kept| kept.key.clone()).collect();
         Ok((reply, kept))
     }
 }
@@ -269,24 +272,34 @@ struct Fate {
     deaths_before: AtomicUsize,
     /// Whether leases end with their processes.
     is_short: AtomicBool,
+    /// How many clients follow tasks to their ends: they do not wait for sleeps.
+    followers: AtomicUsize,
     /// The steps and questions that were kept, in order.
-    kept: Mutex<Vec<String>>,
+    kept: Mutex<Vec<Kept>>,
+}
+
+/// A step or a question that was kept.
+#[derive(Debug, Clone)]
+struct Kept {
+    task: TaskId,
+    key: String,
+    is_step: bool,
 }
 
 impl Fate {
     /// Dies if it is time to.
-    async fn meets(&self, key: &str, cut: Cut) {
+    async fn meets(&self, cut: Cut, kept: Kept) {
         let dies = {
             let mut planned = lock(&self.planned);
-            let here = planned.iter().position(|(at, when)| at == key && *when == cut);
+            let here = planned.iter().position(|(at, when)| *at == kept.key && *when == cut);
             here.map(|here| planned.remove(here)).is_some()
         };
+        if cut == Cut::AfterRecord {
+            lock(&self.kept).push(kept);
+        }
         if dies {
             self.dies.notify_one();
             pending::<()>().await;
-        }
-        if cut == Cut::AfterRecord {
-            lock(&self.kept).push(key.to_owned());
         }
     }
 }
@@ -306,8 +319,35 @@ impl MortalKeeper {
         lock(&self.fate.planned).push((key.to_owned(), cut));
     }
 
+    /// The steps of a task that were kept, in order.
+    pub(super) fn steps(&self, task: &str) -> Vec<String> {
+        let kept = lock(&self.fate.kept);
+        let steps = kept.iter().filter(|kept| kept.is_step && kept.task.to_string() == task);
+        steps.map(|kept| kept.key.clone()).collect()
+    }
+
+    /// Where no process has died yet, of those that were to.
+    pub(super) fn missed(&self) -> Option<String> {
+        lock(&self.fate.planned).first().map(|(key, _)| key.clone())
+    }
+
+    /// Sleeps of tasks end at once until this is dropped.
+    pub(super) fn skip_sleeps(self: &Arc<Self>) -> SkippedSleeps {
+        self.fate.followers.fetch_add(1, Ordering::SeqCst);
+        SkippedSleeps(Arc::clone(&self.fate))
+    }
+
     fn alive(&self) -> Arc<LeaseKeeper> {
         Arc::clone(&lock(&self.alive))
+    }
+}
+
+/// Somebody follows a task to its end.
+pub(super) struct SkippedSleeps(Arc<Fate>);
+
+impl Drop for SkippedSleeps {
+    fn drop(&mut self) {
+        self.0.followers.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -355,7 +395,9 @@ impl TaskKeeper for MortalKeeper {
         async move {
             loop {
                 let (fate, is_dead) = (Arc::clone(&self.fate), CancellationToken::new());
-                let mortal = Arc::new(MortalRunner { runner: Arc::clone(&runner), fate, is_dead: is_dead.clone() });
+                let clock = self.clock().clone();
+                let mortal =
+                    Arc::new(MortalRunner { runner: Arc::clone(&runner), fate, clock, is_dead: is_dead.clone() });
                 let work = self.alive().work(mortal, at_once, stop.clone(), grace);
                 let mut working = AbortOnDropHandle::new(tokio::spawn(work));
                 tokio::select! {
@@ -381,6 +423,7 @@ impl TaskKeeper for MortalKeeper {
 struct MortalRunner {
     runner: Arc<dyn TaskRunner>,
     fate: Arc<Fate>,
+    clock: TaskClock,
     is_dead: CancellationToken,
 }
 
@@ -390,8 +433,8 @@ impl TaskRunner for MortalRunner {
     }
 
     fn run(&self, run: TaskRun, journal: Arc<dyn TaskJournal>) -> BoxFuture<'static, ()> {
-        let (fate, is_dead) = (Arc::clone(&self.fate), self.is_dead.clone());
-        let journal = Arc::new(MortalJournal { journal, fate, is_dead: is_dead.clone() });
+        let (fate, clock, is_dead) = (Arc::clone(&self.fate), self.clock.clone(), self.is_dead.clone());
+        let journal = Arc::new(MortalJournal { task: run.id, journal, fate, clock, is_dead: is_dead.clone() });
         let mut run = MortalRun { run: Some(self.runner.run(run, journal)), is_dead };
         poll_fn(move |cx| run.poll(cx)).boxed()
     }
@@ -426,12 +469,26 @@ impl Drop for MortalRun {
 
 /// The journal of a run, whose process may die between two writes.
 struct MortalJournal {
+    task: TaskId,
     journal: Arc<dyn TaskJournal>,
     fate: Arc<Fate>,
+    clock: TaskClock,
     is_dead: CancellationToken,
 }
 
 impl MortalJournal {
+    /// Dies where a step or a question is kept, if it is time to.
+    async fn meets(&self, key: &str, cut: Cut, is_step: bool) {
+        self.fate.meets(cut, Kept { task: self.task, key: key.to_owned(), is_step }).await;
+    }
+
+    /// Moves the clock over a sleep, if nobody wants to wait for it.
+    fn skip(&self, sleep: Duration) {
+        if self.fate.followers.load(Ordering::SeqCst) > 0 {
+            self.clock.advance(sleep);
+        }
+    }
+
     async fn lives(&self) {
         if self.is_dead.is_cancelled() {
             pending::<()>().await;
@@ -442,10 +499,10 @@ impl MortalJournal {
 impl TaskJournal for MortalJournal {
     fn record<'a>(&'a self, key: &'a str, step: Bytes) -> BoxFuture<'a, ()> {
         async move {
-            self.fate.meets(key, Cut::BeforeRecord).await;
+            self.meets(key, Cut::BeforeRecord, true).await;
             self.lives().await;
             self.journal.record(key, step).await;
-            self.fate.meets(key, Cut::AfterRecord).await;
+            self.meets(key, Cut::AfterRecord, true).await;
         }
         .boxed()
     }
@@ -456,13 +513,20 @@ impl TaskJournal for MortalJournal {
                 RunEnd::Parked(parking) => parking.asked.iter().map(|asked| Arc::clone(&asked.key)).collect(),
                 RunEnd::Completed(_) | RunEnd::Failed(_) => Vec::new(),
             };
+            let sleeps_until = match &end {
+                RunEnd::Parked(Parking { asked, wakes, .. }) if asked.is_empty() => *wakes,
+                _ => None,
+            };
             for key in &keys {
-                self.fate.meets(key, Cut::BeforeRecord).await;
+                self.meets(key, Cut::BeforeRecord, false).await;
             }
             self.lives().await;
             self.journal.end(end).await;
             for key in &keys {
-                self.fate.meets(key, Cut::AfterRecord).await;
+                self.meets(key, Cut::AfterRecord, false).await;
+            }
+            if let Some(left) = sleeps_until.and_then(|until| until.duration_since(self.clock.now()).ok()) {
+                self.skip(left);
             }
         }
         .boxed()
@@ -476,6 +540,11 @@ impl TaskJournal for MortalJournal {
 
     fn now(&self) -> SystemTime {
         self.journal.now()
+    }
+
+    fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()> {
+        self.skip(duration);
+        self.journal.sleep(duration)
     }
 
     fn stopped(&self) -> BoxFuture<'_, RunStop> {
