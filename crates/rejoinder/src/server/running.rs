@@ -244,10 +244,15 @@ impl Running {
                 RunStage::Detaching(detaching) => {
                     let born = ready!(detaching.as_mut().poll(cx));
                     let caller = self.call.request().principal.as_ref();
-                    self.stage = RunStage::Ended(match (born, self.engine()) {
-                        (Ok(task), _) => RunningEnd::Detached(Box::new(task)),
-                        (Err(error), Some(engine)) => RunningEnd::Refused(engine.not_born(error, caller)),
-                        (Err(_), None) => RunningEnd::Refused(Refusal::Stopping),
+                    let shown = match (born, self.engine()) {
+                        // The round may have been sent again: then the task has gone on.
+                        (Ok(task), Some(engine)) => engine.opened(task),
+                        (Err(error), Some(engine)) => Err(engine.not_born(error, caller)),
+                        (_, None) => Err(Refusal::Stopping),
+                    };
+                    self.stage = RunStage::Ended(match shown {
+                        Ok(task) => RunningEnd::Detached(Box::new(task)),
+                        Err(refusal) => RunningEnd::Refused(refusal),
                     });
                 }
                 RunStage::Ended(_) | RunStage::Reported | RunStage::Over => return Poll::Ready(()),

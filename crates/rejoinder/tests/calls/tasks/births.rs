@@ -171,6 +171,33 @@ async fn t8_sending_again_the_round_that_made_a_task_gives_the_same_task() {
 }
 
 #[tokio::test]
+async fn a_round_that_is_sent_again_shows_the_task_as_it_is_now() {
+    /// Says how far it is, and waits.
+    #[tool(task)]
+    async fn slow(number: u32, #[resolve(sure)] sure: &ConfirmForm, ctx: Context) -> Result<bool, CallError> {
+        ctx.status(format!("{number}, {}", sure.yes)).await;
+        ctx.ask("go", Ask::confirm("Go on?")).await
+    }
+    let keys = rejoinder::state::StateKeys::new([b"the first of two keys, 32 bytes!".to_vec()]).unwrap();
+    for policy in [rejoinder::state::StatePolicy::new(), rejoinder::state::StatePolicy::new().keys(keys)] {
+        let client = client(Server::new("studio", "1.0.0").tools(tools![slow]).state(policy));
+        let call = json!({ "name": "slow", "arguments": { "number": 3 } });
+        let asked = client.request("tools/call", call.clone()).await.unwrap();
+        let mut retry = call;
+        retry["requestState"] = asked["requestState"].clone();
+        retry["inputResponses"] = json!({ "sure": { "action": "accept", "content": { "yes": true } } });
+        let first = client.request("tools/call", retry.clone()).await.unwrap();
+        let get = || client.request("tasks/get", json!({ "taskId": first["taskId"] }));
+        while get().await.unwrap()["status"] != "input_required" {
+            tokio::task::yield_now().await;
+        }
+        let again = client.request("tools/call", retry).await.unwrap();
+        assert_eq!((&again["taskId"], &again["status"]), (&first["taskId"], &json!("input_required")));
+        assert_eq!(again["statusMessage"], "3, true");
+    }
+}
+
+#[tokio::test]
 async fn a_client_that_leaves_while_a_task_is_made_does_not_cut_it_in_half() {
     let client = client(server());
     for _ in 0..20 {
