@@ -18,6 +18,7 @@ use crate::{
     call::{Amount, Call, CallKey, Emitted, Halt, RunOfTask, Step, StepFn, StepValue},
     error::CallError,
     request::{Capabilities, ClientInfo, Era, Level},
+    tasks::later,
 };
 
 /// The call that a function serves: progress, logs, questions, the client, and whether it still waits.
@@ -394,7 +395,7 @@ impl Context {
     /// As [`Context::once`].
     pub async fn sleep(&self, key: impl CallKey, duration: Duration) -> Result<(), CallError> {
         let now = || self.call.run_of_task().map_or_else(SystemTime::now, RunOfTask::now);
-        let until = async { Ok(now().checked_add(duration).unwrap_or_else(now)) };
+        let until = async { Ok(later(now(), duration)) };
         let until: SystemTime = self.call.step(key.as_ref(), false, || until).await?;
         let left = until.duration_since(now()).unwrap_or_default();
         if left.is_zero() {

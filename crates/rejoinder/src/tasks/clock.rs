@@ -89,7 +89,7 @@ impl TaskClock {
 }
 
 /// So much later.
-pub(super) fn later(time: SystemTime, by: Duration) -> SystemTime {
+pub(crate) fn later(time: SystemTime, by: Duration) -> SystemTime {
     time.checked_add(by.min(CENTURY)).unwrap_or(time)
 }
 

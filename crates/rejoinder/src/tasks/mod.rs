@@ -21,6 +21,7 @@ mod task;
 mod tests;
 
 pub use clock::TaskClock;
+pub(crate) use clock::later;
 pub use keeper::{
     BirthError, KeeperError, KeeperFuture, Parking, RunEnd, RunStop, TaskJournal, TaskKeeper, TaskRun, TaskRunner,
 };

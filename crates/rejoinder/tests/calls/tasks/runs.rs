@@ -219,6 +219,21 @@ async fn a_short_sleep_waits_in_place() {
 }
 
 #[tokio::test]
+async fn a_sleep_that_is_longer_than_any_time_does_not_end_at_once() {
+    /// Sleeps for ever.
+    #[tool(task)]
+    async fn hibernate(ctx: Context) -> Result<&'static str, CallError> {
+        ctx.sleep("winter", Duration::MAX).await?;
+        Ok("awake")
+    }
+    let client = client(Server::new("bed", "1.0.0").tools(tools![hibernate]));
+    let task = client.start_task("hibernate", json!({})).await.unwrap();
+    client.advance(Duration::from_secs(60)).await;
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert_eq!((task.get().await.unwrap()["status"].as_str(), task.runs()), (Some("working"), 1));
+}
+
+#[tokio::test]
 async fn a_task_that_keeps_too_much_fails() {
     /// Takes steps with large results.
     #[tool(task)]
