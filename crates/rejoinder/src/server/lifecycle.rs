@@ -209,6 +209,7 @@ impl Engine {
 
     /// Refuses operations from now on, and ends subscriptions.
     pub(crate) fn stop_accepting(&self) {
+        self.activity.tasks.begin_stop();
         self.activity.stopping.cancel();
         self.offer.hub.close();
         // Wakes a thread that is free. It drives timers from then on: the thread that does may be blocked.
@@ -227,6 +228,7 @@ impl Engine {
     /// Sees to it that the stop does not take longer: runs what must run after the last request, unless that has run by
     /// then. In a thread with a runtime of its own, because functions may block every thread of the server's runtime.
     pub(crate) fn shut_down_in_time(self: &Arc<Self>) {
+        self.activity.tasks.begin_stop();
         let (engine, longest) = (Arc::downgrade(self), self.settings.options.grace.saturating_mul(UNTIL_STOPS));
         if self.activity.lifecycle.as_ref().is_none_or(|lifecycle| lifecycle.starting.get().is_none()) {
             return;

@@ -12,7 +12,7 @@ use futures_util::future::BoxFuture;
 use http::HeaderName;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 use tokio_util::{
     sync::{CancellationToken, DropGuard},
     task::TaskTracker,
@@ -61,6 +61,8 @@ pub(super) struct ServerTasks {
     /// Cancelled when the server stops, or is dropped.
     stop: CancellationToken,
     _stops: DropGuard,
+    /// When the server began to stop.
+    stops_since: OnceLock<Instant>,
     /// The runs, and who has them run.
     pub(super) runs: TaskTracker,
 }
@@ -112,8 +114,8 @@ impl ServerTasks {
         let stop = stopping.child_token();
         let _stops = stop.clone().drop_guard();
         let (record_rules, runs) = (Arc::new(record_rules), tracker());
-        let (begun, ended) = Default::default();
-        Self { settings, is_set, record_rules, begun, ended, stop, _stops, runs }
+        let (begun, ended, stops_since) = Default::default();
+        Self { settings, is_set, record_rules, begun, ended, stop, _stops, stops_since, runs }
     }
 
     /// Those of a copy of the server with other services.
@@ -128,11 +130,18 @@ impl ServerTasks {
         settings.keeper.outlives_process() && !seal.has_own_keys()
     }
 
-    /// Waits until no run is left, at most for that long after it was told to stop.
+    /// Notes that the server begins to stop.
+    pub(super) fn begin_stop(&self) -> Instant {
+        *self.stops_since.get_or_init(Instant::now)
+    }
+
+    /// Waits until no run is left, at most for two grace periods since the server began to stop.
     pub(super) async fn stop(&self, grace: Duration) {
+        let since = self.begin_stop();
         self.stop.cancel();
         // The keeper gives runs the grace period, and then what they deferred.
-        if timeout(grace * 2, self.runs.wait()).await.is_err() {
+        let longest = since.checked_add(grace.saturating_mul(2)).unwrap_or(since);
+        if timeout_at(longest, self.runs.wait()).await.is_err() {
             tracing::warn!("tasks are still running after the grace period");
         }
         let lost = self.settings.memory.as_ref().map_or(0, MemoryTasks::open_tasks);

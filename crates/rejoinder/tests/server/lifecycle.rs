@@ -8,14 +8,17 @@ use std::{
     time::Duration,
 };
 
+use futures_util::future::BoxFuture;
 use rejoinder::{
     Error,
     middleware::{Next, OperationRequest, OperationResult},
     prelude::*,
+    tasks::{BirthError, KeeperFuture, NewTask, TaskId, TaskKeeper, TaskOwner, TaskRunner, TaskSnapshot, Tasks},
     testing::{Client, in_both_eras},
 };
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
+use tokio_util::sync::CancellationToken;
 
 use crate::logged::Logged;
 
@@ -288,4 +291,74 @@ async fn every_stop_waits_until_the_functions_have_run() {
     };
     let (first, second) = tokio::join!(stop(), stop());
     assert_eq!((first, second), (vec!["stopped"], vec!["stopped"]), "it runs once, and both have waited for it");
+}
+
+/// Keeps no tasks, and never stops.
+struct NeverStops;
+
+impl TaskKeeper for NeverStops {
+    fn outlives_process(&self) -> bool {
+        false
+    }
+
+    fn open(&self) -> KeeperFuture<'_, ()> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn create(&self, _: NewTask) -> KeeperFuture<'_, TaskSnapshot, BirthError> {
+        Box::pin(pending())
+    }
+
+    fn get<'a>(&'a self, _: &'a TaskOwner, _: &'a TaskId) -> KeeperFuture<'a, Option<TaskSnapshot>> {
+        Box::pin(pending())
+    }
+
+    fn answer<'a>(
+        &'a self,
+        _: &'a TaskOwner,
+        _: &'a TaskId,
+        _: Vec<(Arc<str>, bytes::Bytes)>,
+    ) -> KeeperFuture<'a, Option<()>> {
+        Box::pin(pending())
+    }
+
+    fn cancel<'a>(&'a self, _: &'a TaskOwner, _: &'a TaskId) -> KeeperFuture<'a, Option<()>> {
+        Box::pin(pending())
+    }
+
+    fn work(
+        self: Arc<Self>,
+        _: Arc<dyn TaskRunner>,
+        _: usize,
+        _: CancellationToken,
+        _: Duration,
+    ) -> BoxFuture<'static, ()> {
+        Box::pin(pending())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn tasks_that_never_end_do_not_keep_the_stop_from_being_in_time() {
+    /// Never ends.
+    #[tool]
+    async fn hang(events: Dep<Events>) {
+        events.note("hangs");
+        pending::<()>().await;
+    }
+    let events = Events::default();
+    let grace = Duration::from_secs(3);
+    let server = server(&events).provide(events.clone()).tools(tools![hang]).tasks(Tasks::kept_by(NeverStops));
+    let client = Client::new(server.grace_period(grace));
+    client.server().start().await.unwrap();
+    events.take();
+    let server = client.server().clone();
+    let calling = tokio::spawn(async move { client.call_tool("hang", json!({})).await });
+    while events.take().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    let began = tokio::time::Instant::now();
+    server.stop().await;
+    assert_eq!(events.take(), STOPPED);
+    assert!(began.elapsed() <= 3 * grace, "{:?}", began.elapsed());
+    calling.abort();
 }
