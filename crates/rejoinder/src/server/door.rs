@@ -177,7 +177,7 @@ impl Engine {
             }
             Operation::Task(id, operation) => {
                 let request = declaring(entrant.request.take().unwrap_or_default())?;
-                return Ok(Started::Later(Box::pin(Arc::clone(self).task(id, operation, request.principal))));
+                return Ok(Started::Later(Box::pin(Arc::clone(self).task(id, operation, request))));
             }
             Operation::Listen(filter) => {
                 let listener = self.listen(filter.clone(), entrant.request.take().unwrap_or_default())?;

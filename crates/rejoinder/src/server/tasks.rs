@@ -258,19 +258,19 @@ impl Engine {
         Some((Operation::Call(target), RequestInfo::from(request)))
     }
 
-    /// Does something with a task, for its owner.
+    /// Does something with a task, for its owner. The request is kept until then, because it holds the room for what was sent.
     pub(super) async fn task(
         self: Arc<Self>,
         id: Option<TaskId>,
         operation: TaskOperation,
-        caller: Option<Principal>,
+        request: RequestInfo,
     ) -> Result<Started, Refusal> {
-        let (tasks, seal) = (&self.activity.tasks, &self.settings.seal);
+        let (tasks, seal, caller) = (&self.activity.tasks, &self.settings.seal, request.principal.as_ref());
         let keeper = &tasks.settings.keeper;
         // What is not an id is looked for all the same, so that the time says nothing.
-        let (id, owner) = (id.unwrap_or_else(TaskId::new), seal.owner(caller.as_ref()));
+        let (id, owner) = (id.unwrap_or_else(TaskId::new), seal.owner(caller));
         let done = match operation {
-            TaskOperation::Get => return Ok(Started::Task(Box::new(self.read_task(&id, caller.as_ref()).await?))),
+            TaskOperation::Get => return Ok(Started::Task(Box::new(self.read_task(&id, caller).await?))),
             TaskOperation::Update { answers, others } => {
                 if !others.is_empty() {
                     let task = keeper.get(&owner, &id).await?.ok_or(Refusal::UnknownTask)?;
