@@ -282,11 +282,12 @@ impl Listener {
         drop((listeners, before));
     }
 
-    /// Has the listener hear of each of its tasks, unless it has heard of it as it is now.
+    /// Has the listener hear of each of its tasks, unless it has heard of it as it is now, or of its end.
     fn look_at_tasks(&self) {
+        let has_ended = |id: &TaskId| lock(&self.followed).seen.get(id).is_some_and(|(.., has_ended)| *has_ended);
         let listeners = &mut *self.engine.offer.hub.listeners();
         let Waiting { filter, changes, .. } = listeners.waiting(self.id);
-        changes.extend(filter.tasks.iter().copied().map(Change::Task));
+        changes.extend(filter.tasks.iter().filter(|id| !has_ended(id)).copied().map(Change::Task));
     }
 
     /// The next change that the listener may hear about; `None` when the server ends the subscription.
