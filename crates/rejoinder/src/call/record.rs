@@ -113,6 +113,8 @@ struct RoundRecord {
     /// Whether the function may still need the answers that it did not use in this round.
     keeps_unused: bool,
     steps: BTreeMap<Arc<str>, RoundStep>,
+    /// How many bytes the recorded steps take, once that was asked.
+    size_of_steps: Option<usize>,
     /// Whether the function makes its rounds by hand.
     by_hand: bool,
     /// The capabilities that the client lacks for what was to be asked.
@@ -268,7 +270,7 @@ fn is_zero<N: Default + PartialEq>(number: &N) -> bool {
     *number == N::default()
 }
 
-fn written<T: Serialize>(value: &T) -> Vec<u8> {
+fn written<T: Serialize + ?Sized>(value: &T) -> Vec<u8> {
     serde_json::to_vec(value).expect("strings and JSON serialise")
 }
 
@@ -314,11 +316,30 @@ impl CallRecord {
 
     /// How many bytes more than this it takes after it has made room.
     fn excess(&mut self, most: usize) -> usize {
+        let steps = self.size_of_steps();
         let answers = self.answers.iter().filter_map(|answer| answer.answer.as_ref());
-        let texts = answers.chain(self.steps.values()).chain(&self.kept).map(|json| json.get().len() + 64);
+        let texts = answers.chain(&self.kept).map(|json| json.get().len() + 64);
         // Far below the limit it is not written to be measured.
-        if texts.sum::<usize>() < most / 2 { 0 } else { self.write(most).len().saturating_sub(most) }
+        if texts.sum::<usize>() + steps + 64 * self.steps.len() < most / 2 {
+            return 0;
+        }
+        // There may be many steps, and this is asked after each of them: all are written only if there is too little room.
+        let taken = std::mem::take(&mut self.steps);
+        let rest = written(self).len() + "\"s\":{},".len();
+        self.steps = taken;
+        if rest + steps <= most { 0 } else { self.write(most).len().saturating_sub(most) }
     }
+
+    /// How many bytes the steps take.
+    fn size_of_steps(&mut self) -> usize {
+        let count = || self.steps.iter().map(|(key, result)| size_of_step(key, result)).sum();
+        *self.round.size_of_steps.get_or_insert_with(count)
+    }
+}
+
+/// How many bytes a step takes, with a comma.
+fn size_of_step(key: &str, result: &RawValue) -> usize {
+    written(key).len() + result.get().len() + ":,".len()
 }
 
 /// The round.
@@ -736,6 +757,7 @@ impl CallRecord {
         let excess = self.excess(most);
         if excess > 0 {
             self.steps.remove(step);
+            self.round.size_of_steps = None;
             let bytes = most + excess;
             return Err(CallError::mistake(format!(
                 "the result of step `{step}` cannot be recorded: the record of this call takes {bytes} bytes with it, and \
@@ -760,7 +782,11 @@ impl CallRecord {
         if let Some(outer) = &record.outer {
             self.inside.entry(Arc::clone(outer)).or_default().steps.insert(step.into());
         }
-        self.steps.insert(step.into(), record.result.clone());
+        let before = self.steps.insert(step.into(), record.result.clone());
+        if let Some(size) = &mut self.round.size_of_steps {
+            *size += size_of_step(step, &record.result);
+            *size -= before.map_or(0, |before| size_of_step(step, &before));
+        }
     }
 }
 
@@ -1214,6 +1240,23 @@ mod tests {
         assert_eq!(ended(last.clone(), true).unwrap().rounds, 1, "a step starts over");
         let error = ended(last, false).unwrap_err();
         assert!(error.starts_with("the call has no result after 64 rounds without a new step"), "{error}");
+    }
+
+    #[test]
+    fn a_step_is_recorded_exactly_if_the_record_has_room_for_it() {
+        let limit = |bytes| RecordRules { bytes, ..Arc::into_inner(rules()).expect("nobody else has them") };
+        let steps = [("a", "1"), ("a \"long\" key", "[1,2,3]"), ("\n", "\"text\""), ("d", "{}")];
+        let mut record = CallRecord::default();
+        for (key, result) in steps {
+            let result = RawValue::from_string(result.to_owned()).expect("JSON");
+            let mut whole = record.clone();
+            whole.record_step(key, None, result.clone(), &limit(1_000)).expect("there is room");
+            let needs = written(&whole).len();
+            record.record_step(key, None, result.clone(), &limit(needs - 1)).expect_err("one byte is missing");
+            assert!(!record.has_step(key) && record.steps.len() + 1 == whole.steps.len());
+            record.record_step(key, None, result, &limit(needs)).expect("there is room");
+            assert_eq!(written(&record), written(&whole));
+        }
     }
 
     #[test]
