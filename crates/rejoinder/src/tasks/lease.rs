@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     BirthError, Claim, Claimant, ClaimedTask, KeeperError, KeeperFuture, NewTask, RunStop, TaskClock, TaskId,
-    TaskJournal, TaskKeeper, TaskOwner, TaskRunner, TaskSnapshot, TaskStore, WorkerId, journal::RunJournal,
+    TaskJournal, TaskKeeper, TaskOwner, TaskRun, TaskRunner, TaskSnapshot, TaskStore, WorkerId, journal::RunJournal,
 };
 use crate::error::lock;
 
@@ -385,7 +385,9 @@ impl Worker {
         if let Some(runs) = &mut *lock(&self.runs) {
             while runs.try_join_next().is_some() {}
             if slot.since.elapsed() < CLAIM {
-                runs.spawn(Arc::clone(self).run(task, slot));
+                // From now on, because functions may block all threads for a while before it is polled.
+                let listed = Listed::new(task.claim, task.run.owner, slot);
+                runs.spawn(Arc::clone(self).run(task.run, listed));
             }
         }
     }
@@ -531,14 +533,9 @@ impl Worker {
         tracing::warn!("the worker of tasks could not leave the store: others run its tasks when its lease has ended");
     }
 
-    async fn run(self: Arc<Self>, task: ClaimedTask, slot: RunSlot) {
-        let journal = RunJournal::new(Arc::clone(&self), task.claim, task.run.owner);
-        lock(&self.journals).insert(task.claim, Arc::clone(&journal));
-        let listed = Listed { claim: task.claim, slot };
-        if self.hands_over.load(Ordering::SeqCst) {
-            journal.stop(RunStop::HandedOver);
-        }
-        let run = async { self.runner.run(task.run, Arc::clone(&journal) as Arc<dyn TaskJournal>).await };
+    async fn run(self: Arc<Self>, run: TaskRun, listed: Listed) {
+        let journal = &listed.journal;
+        let run = async { self.runner.run(run, Arc::clone(journal) as Arc<dyn TaskJournal>).await };
         let ended = tokio::select! {
             biased;
             ended = AssertUnwindSafe(run).catch_unwind() => ended,
@@ -556,12 +553,24 @@ impl Worker {
 
 /// A run in the list of its worker. Its slot is free when it is off the list.
 struct Listed {
-    claim: Claim,
+    journal: Arc<RunJournal>,
     slot: RunSlot,
+}
+
+impl Listed {
+    fn new(claim: Claim, owner: TaskOwner, slot: RunSlot) -> Self {
+        let worker = Arc::clone(&slot.worker);
+        let journal = RunJournal::new(Arc::clone(&worker), claim, owner);
+        lock(&worker.journals).insert(claim, Arc::clone(&journal));
+        if worker.hands_over.load(Ordering::SeqCst) {
+            journal.stop(RunStop::HandedOver);
+        }
+        Self { journal, slot }
+    }
 }
 
 impl Drop for Listed {
     fn drop(&mut self) {
-        lock(&self.slot.worker.journals).remove(&self.claim);
+        lock(&self.slot.worker.journals).remove(&self.journal.claim());
     }
 }
