@@ -478,6 +478,8 @@ impl Worker {
                     for journal in self.journals() {
                         journal.stop(RunStop::Lost);
                     }
+                    // Nobody has died: what it still holds is due at once, and others need not wait for its end.
+                    let _ = timeout(BEAT, self.store.leave(worker)).await;
                     self.join().await;
                     self.look_after();
                     continue;

@@ -336,3 +336,19 @@ async fn what_a_run_has_done_is_kept_where_there_is_no_room_and_no_task_is_made_
     after(1).await;
     assert!(matches!(keeper.create(new_task(BOB)).await, Err(BirthError::Full)), "{}", budget.used());
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_that_was_not_heard_for_too_long_has_not_died() {
+    let script = Script::new(|_, _| std::future::pending());
+    let (_, keeper) = memory();
+    let process = Process::start(&keeper, &script, 1).await;
+    let id = process.create(ADA).await;
+    for times in 1..6 {
+        // As if something had blocked all threads.
+        tokio::time::advance(Duration::from_secs(11)).await;
+        after(1).await;
+        assert_eq!(script.stops(), vec![RunStop::Lost; times]);
+        let task = process.get(id).await;
+        assert_eq!((task.state, task.waits_since), (TaskState::Open(Vec::new()), None), "it runs again");
+    }
+}
