@@ -515,7 +515,8 @@ impl Worker {
         let all = || self.slots.acquire_many(self.at_once);
         if timeout(grace, all()).await.is_err() {
             self.hands_over.store(true, Ordering::SeqCst);
-            for journal in self.journals() {
+            // What is about to be written is not cut off: its outcome would not be known.
+            for journal in self.journals().iter().filter(|journal| !journal.is_ending.load(Ordering::SeqCst)) {
                 journal.stop(RunStop::HandedOver);
             }
             let _ = timeout(TEARDOWN, all()).await;
