@@ -460,6 +460,11 @@ impl CallRecord {
 
 /// Questions and answers.
 impl CallRecord {
+    /// The question under a key that the last round that ended has asked.
+    pub(crate) fn open_question(&self, key: &str) -> Option<QuestionDigest> {
+        self.questions.get(key).map(|open| open.digest)
+    }
+
     /// Notes what is asked under a key, and returns the turn to ask it; `None` if it is not asked any more, because a step was
     /// taken when it could not be asked.
     ///

@@ -22,7 +22,7 @@ use super::{
     seal::{KeptAt, Seal},
 };
 use crate::{
-    ask::Question,
+    ask::{Question, QuestionDigest},
     call::{CallEnd, CallRecord, Carrier, InputResponses, Parked, RunOfTask, StepRecord},
     error::{CallError, lock},
     model::error_code::INTERNAL_ERROR,
@@ -93,8 +93,8 @@ pub(crate) struct TaskCarrier {
     seal: Arc<Seal>,
     id: TaskId,
     journal: Arc<dyn TaskJournal>,
-    /// The questions of earlier runs, with what the client was asked.
-    asked: Vec<(AskedQuestion, Option<Bytes>)>,
+    /// The questions of earlier runs. Those that are open have the digest of what the function asked.
+    asked: Vec<(AskedQuestion, Option<QuestionDigest>)>,
     /// The times that the run waits for.
     wakes: Mutex<Vec<SystemTime>>,
     /// Why the run was stopped, if it was.
@@ -127,15 +127,12 @@ impl TaskCarrier {
         let mut answers = InputResponses::new();
         let mut asked = Vec::with_capacity(run.questions.len());
         for question in run.questions {
-            let request = match question.is_closed {
-                true => None,
-                false => Some(seal.open_at_rest(KeptAt(id, column::REQUEST, &question.key), &question.request)?),
-            };
+            let digest = if question.is_closed { None } else { record.open_question(&question.name) };
             if let Some(answer) = question.answer.as_ref().filter(|_| !question.is_closed) {
                 let answer = seal.open_at_rest(KeptAt(id, column::ANSWER, &question.key), answer)?;
                 answers.insert(Arc::clone(&question.name), serde_json::from_slice(&answer).ok()?);
             }
-            asked.push((question, request));
+            asked.push((question, digest));
         }
         record.begin_round(answers);
         let stopped = Arc::default();
@@ -144,13 +141,14 @@ impl TaskCarrier {
     }
 
     /// Which of the questions that the round asks are new, and which earlier ones are over. A question that is asked again has
-    /// another key than before, because the client may have answered the earlier one already.
-    fn parking(&self, questions: &[(Arc<str>, Question)]) -> (Vec<NewQuestion>, Vec<Arc<str>>) {
+    /// another key than before, because the client may have answered the earlier one already. One that is still open stays as the
+    /// client sees it, also if that says what was wrong with an earlier answer.
+    fn parking(&self, questions: &[(Arc<str>, Question)], record: &CallRecord) -> (Vec<NewQuestion>, Vec<Arc<str>>) {
         let (mut new, mut open): (Vec<NewQuestion>, Vec<&Arc<str>>) = (Vec::new(), Vec::new());
         for (name, question) in questions {
-            let request = serde_json::to_vec(question).expect("a question is JSON");
-            let before = self.asked.iter().find(|(before, shown)| {
-                before.name == *name && before.answer.is_none() && shown.as_deref() == Some(&request)
+            let now = record.open_question(name);
+            let before = self.asked.iter().find(|(before, digest)| {
+                before.name == *name && before.answer.is_none() && digest.is_some() && *digest == now
             });
             if let Some((before, _)) = before {
                 open.push(&before.key);
@@ -162,6 +160,7 @@ impl TaskCarrier {
             let mut numbered = (2..).map(|number| Arc::from(format!("{name}~{number}")));
             let key = if is_taken(name) { numbered.find(|key| !is_taken(key)) } else { None };
             let key = key.unwrap_or_else(|| Arc::clone(name));
+            let request = serde_json::to_vec(question).expect("a question is JSON");
             let request = self.seal.seal_at_rest(KeptAt(self.id, column::REQUEST, &key), &request);
             new.push(NewQuestion { key, name: Arc::clone(name), request });
         }
@@ -202,7 +201,7 @@ impl Carrier for TaskCarrier {
     }
 
     fn park(&self, questions: Vec<(Arc<str>, Question)>, record: &mut CallRecord) -> Result<Parked, CallError> {
-        let (asked, closed) = self.parking(&questions);
+        let (asked, closed) = self.parking(&questions, record);
         let written = record.write(RECORD_BYTES);
         if written.len() > RECORD_BYTES {
             return Err(too_large(format_args!("the record of this task"), written.len(), RECORD_BYTES));

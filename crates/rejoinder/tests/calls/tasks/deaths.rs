@@ -237,3 +237,38 @@ async fn cut_everywhere_sends_the_rounds_of_other_calls_again() {
     // Without a death, before and after `charge`, and twice each before and after `ship`.
     assert_eq!(client.dependency::<Counter>().0.load(Ordering::SeqCst), 1 + 2 + 2 + 2);
 }
+
+#[tokio::test]
+async fn a_question_that_was_asked_again_stays_open_when_the_task_wakes() {
+    /// Asks, and is patient for an hour at a time.
+    #[tool(task(ttl = "48h"))]
+    async fn patient(ctx: Context) -> Result<bool, CallError> {
+        let asks = ctx.ask("sure", Ask::confirm("Sure?"));
+        let sleeps = async {
+            for hour in 0..3 {
+                ctx.sleep(format!("hour {hour}"), Duration::from_secs(3600)).await?;
+            }
+            Ok::<_, CallError>(false)
+        };
+        tokio::select! { sure = asks => sure, late = sleeps => late }
+    }
+    let client = client(Server::new("patience", "1.0.0").tools(tools![patient])).allow_other_paths();
+    let task = client.start_task("patient", json!({})).await.unwrap();
+    task.until_asked("sure").await.unwrap();
+    let bad = json!({ "action": "accept", "content": { "yes": "maybe" } });
+    task.answer_with("sure", rejoinder::testing::ClientAnswer::with(bad)).await.unwrap();
+    let again = task.until_asked("sure~2").await.unwrap();
+    let runs = task.runs();
+    client.advance(Duration::from_secs(3601)).await;
+    while task.runs() == runs {
+        tokio::task::yield_now().await;
+    }
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let shown = task.get().await.unwrap();
+    assert_eq!(
+        shown["inputRequests"].as_object().unwrap().iter().collect::<Vec<_>>(),
+        [(&"sure~2".to_owned(), &again)]
+    );
+    task.answer("sure~2", yes()).await.unwrap();
+    assert_eq!(task.finish().await.unwrap().text(), "true");
+}
