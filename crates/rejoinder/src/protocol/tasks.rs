@@ -222,11 +222,20 @@ async fn run_task(engine: &Arc<Engine>, run: TaskRun, journal: Arc<dyn TaskJourn
         RunEnd::Failed(error) => RunEnd::Failed(seal(&error)),
         parked @ RunEnd::Parked(_) => parked,
     };
+    let mut after = Unrecorded(after);
     tokio::select! {
         biased;
-        () = journal.end(end) => drop(after),
-        // Whoever has the task now starts the background tasks.
-        _ = journal.stopped() => AfterReply::cancel(after),
+        () = journal.end(end) => drop(after.0.take()),
+        _ = journal.stopped() => {}
+    }
+}
+
+/// The background tasks of a run whose end is not recorded. If it is dropped before, whoever has the task then starts them.
+struct Unrecorded(Option<AfterReply>);
+
+impl Drop for Unrecorded {
+    fn drop(&mut self) {
+        AfterReply::cancel(self.0.take());
     }
 }
 

@@ -363,6 +363,10 @@ impl Running {
     pub(crate) fn end_with(&mut self, end: CallEnd) {
         // The panic's own message is in the log.
         let _ = self.replace(RunStage::Over);
+        if end == CallEnd::Pending {
+            // The function runs again, and adds them again.
+            self.call.drop_background();
+        }
         let teardown = self.teardown.take().or_else(|| self.begin_teardown(end));
         self.call.end();
         // A call that is cancelled has no reply that its background tasks could wait for.
@@ -387,6 +391,8 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         match self.stage {
+            // The end of a run is not kept if nobody has taken its reply: another run adds them again.
+            RunStage::Reported if self.call.run_of_task().is_some() => AfterReply::cancel(self.after_reply()),
             RunStage::Reported => drop(self.after_reply()),
             _ => self.end_with(self.call.run_of_task().map_or(CallEnd::Cancelled, RunOfTask::end_if_dropped)),
         }

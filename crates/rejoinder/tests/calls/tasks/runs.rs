@@ -83,6 +83,26 @@ async fn background_tasks_start_when_the_end_of_the_task_is_recorded() {
     assert_eq!(journal(&client).wait_for(1).await, ["indexed"]);
 }
 
+#[tokio::test(start_paused = true)]
+async fn background_tasks_of_a_run_that_lost_its_task_never_start() {
+    /// Leaves work for afterwards, and never ends.
+    #[tool(task)]
+    async fn hang(background: BackgroundTasks, journal: Dep<Journal>) -> Result<(), CallError> {
+        let left = journal.clone();
+        background.add(async move { left.note("indexed") })?;
+        journal.note("runs");
+        std::future::pending().await
+    }
+    let client = client(Server::new("press", "1.0.0").tools(tools![hang]));
+    client.start_task("hang", json!({})).await.unwrap();
+    assert_eq!(journal(&client).wait_for(1).await, ["runs"]);
+    // The lease ends as if something had blocked all threads: the function runs again.
+    tokio::time::advance(Duration::from_secs(11)).await;
+    assert_eq!(journal(&client).wait_for(1).await, ["runs"]);
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(journal(&client).take(), [""; 0]);
+}
+
 #[tokio::test]
 async fn the_middleware_runs_around_every_run_and_arguments_stay_as_it_left_them() {
     use rejoinder::middleware::{Next, OperationRequest, OperationResult};
