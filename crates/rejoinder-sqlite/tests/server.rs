@@ -166,6 +166,9 @@ async fn tasks_that_were_sealed_with_other_keys_are_not_shown_and_wait() {
     let other = client(server(&path, keys(99)));
     let error = other.request("tasks/get", json!({ "taskId": task.id() })).await.unwrap_err();
     assert_eq!((error.code(), error.rpc().unwrap().status.as_u16()), (Some(-32603), 503));
+    let answers = json!({ "font": { "action": "accept", "content": { "text": "an-answer" } } });
+    let update = other.request("tasks/update", json!({ "taskId": task.id(), "inputResponses": answers })).await;
+    assert_eq!(update.unwrap_err().rpc().unwrap().status.as_u16(), 503, "it takes no answer that nobody could read");
     task.answer("font", inter()).await.unwrap();
     assert_eq!(task.finish().await.unwrap().text(), "mine a-step an-answer", "who has the keys goes on");
     first.server().stop().await;

@@ -240,11 +240,7 @@ impl Engine {
             let (keeper, call) = (Arc::clone(&keeper), sealing.seal_at_rest(KeptAt(id, column::CALL, ""), &call));
             let (tool, origin) = (Arc::clone(&tool), origin.clone());
             let task = NewTask { id, tool, owner, origin, call, record, ttl, keep, poll, most };
-            Box::pin(async move {
-                // Spawned: a client that leaves meanwhile does not cut it in half.
-                let created = tokio::spawn(async move { keeper.create(task).await }).await;
-                created.unwrap_or_else(|stopped| Err(KeeperError::new(stopped).into()))
-            })
+            Box::pin(async move { whole(async move { keeper.create(task).await }).await })
         });
         BirthCarrier::new(rounds, seal, birth)
     }
@@ -272,21 +268,23 @@ impl Engine {
         let done = match operation {
             TaskOperation::Get => return Ok(Started::Task(Box::new(self.read_task(&id, caller).await?))),
             TaskOperation::Update { answers, others } => {
-                if !others.is_empty() {
-                    let task = keeper.get(&owner, &id).await?.ok_or(Refusal::UnknownTask)?;
-                    if let TaskState::Open(open) = task.state
-                        && let Some(open) = open.into_iter().find(|open| others.contains_key(&open.key))
-                    {
-                        return Err(Refusal::InvalidAnswer(open.key));
-                    }
+                // Who cannot read the questions would seal the answers with keys that nobody else has.
+                if let TaskState::Open(open) = self.read_task(&id, caller).await?.state
+                    && let Some(open) = open.into_iter().find(|open| others.contains_key(&open.key))
+                {
+                    return Err(Refusal::InvalidAnswer(open.key));
                 }
                 let sealed = answers.into_iter().map(|(key, answer)| {
                     let answer = seal.seal_at_rest(KeptAt(id, column::ANSWER, &key), answer.get().as_bytes());
                     (key, answer)
                 });
-                keeper.answer(&owner, &id, sealed.collect()).await
+                let (keeper, sealed) = (Arc::clone(keeper), sealed.collect());
+                whole(async move { keeper.answer(&owner, &id, sealed).await }).await
             }
-            TaskOperation::Cancel => keeper.cancel(&owner, &id).await,
+            TaskOperation::Cancel => {
+                let keeper = Arc::clone(keeper);
+                whole(async move { keeper.cancel(&owner, &id).await }).await
+            }
         };
         done?.map(|()| Started::Acknowledged).ok_or(Refusal::UnknownTask)
     }
@@ -367,6 +365,15 @@ impl Engine {
             _ => BudgetFull { what: TASKS, limit: in_all, share_of: None }.into(),
         }
     }
+}
+
+/// Does something in a spawned future: a client that leaves meanwhile does not cut it in half.
+async fn whole<T, E>(keeping: impl Future<Output = Result<T, E>> + Send + 'static) -> Result<T, E>
+where
+    T: Send + 'static,
+    E: From<KeeperError> + Send + 'static,
+{
+    tokio::spawn(keeping).await.unwrap_or_else(|stopped| Err(KeeperError::new(stopped).into()))
 }
 
 /// What is wrong with a tool whose tasks would be written down in plain text, if anything.

@@ -516,7 +516,7 @@ impl Worker {
         if timeout(grace, all()).await.is_err() {
             self.hands_over.store(true, Ordering::SeqCst);
             // What is about to be written is not cut off: its outcome would not be known.
-            for journal in self.journals().iter().filter(|journal| !journal.is_ending.load(Ordering::SeqCst)) {
+            for journal in self.journals().iter().filter(|journal| journal.is_running()) {
                 journal.stop(RunStop::HandedOver);
             }
             let _ = timeout(TEARDOWN, all()).await;
@@ -574,6 +574,6 @@ impl Listed {
 
 impl Drop for Listed {
     fn drop(&mut self) {
-        lock(&self.slot.worker.journals).remove(&self.journal.claim());
+        lock(&self.slot.worker.journals).remove(self.journal.claim());
     }
 }

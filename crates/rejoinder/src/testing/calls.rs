@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use super::{
     Background, Client, ClientError, Response, Result,
     exchange::{ClientExchange, Incoming},
+    kills::MortalKeeper,
 };
 use crate::{
     call::{CallTrace, FollowedCall, Traced},
@@ -55,6 +56,8 @@ impl Client {
         arguments: Value,
         trace: CallTrace,
     ) -> Result<Response<CallToolResult>> {
+        // The task may sleep before the reply is read.
+        let _skipped = self.connection.tasks.as_ref().map(MortalKeeper::skip_sleeps);
         let rounds = self.rounds("tools/call", arguments_of(tool, arguments), trace).await?;
         if rounds.result["resultType"] == "task" {
             return self.follow_task(rounds).await;

@@ -6,10 +6,7 @@ use serde_json::{Map, Value, json};
 use tokio::time::sleep;
 
 use super::{
-    Client, ClientAnswer, ClientError, Response, Result,
-    calls::CallRounds,
-    exchange::error_in,
-    kills::{MortalKeeper, mortal_tasks},
+    Client, ClientAnswer, ClientError, Response, Result, calls::CallRounds, exchange::error_in, kills::mortal_tasks,
     response::read,
 };
 use crate::{
@@ -95,7 +92,6 @@ impl Client {
     /// Follows a task to its end, and answers what it asks.
     pub(super) async fn follow_task(&self, rounds: CallRounds) -> Result<Response<CallToolResult>> {
         let mut task = ClientTask::new(self, rounds)?;
-        let _skipped = self.connection.tasks.as_ref().map(MortalKeeper::skip_sleeps);
         let mut answered = Vec::new();
         for _ in 0..MOST_LOOKS {
             let shown = task.get().await?;

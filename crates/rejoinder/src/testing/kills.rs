@@ -275,12 +275,12 @@ struct Fate {
     /// How many clients follow tasks to their ends: they do not wait for sleeps.
     followers: AtomicUsize,
     /// The steps and questions that were kept, in order.
-    kept: Mutex<Vec<Kept>>,
+    kept: Mutex<Vec<KeptEntry>>,
 }
 
 /// A step or a question that was kept.
 #[derive(Debug, Clone)]
-struct Kept {
+struct KeptEntry {
     task: TaskId,
     key: String,
     is_step: bool,
@@ -288,7 +288,7 @@ struct Kept {
 
 impl Fate {
     /// Dies if it is time to.
-    async fn meets(&self, cut: Cut, kept: Kept) {
+    async fn meets(&self, cut: Cut, kept: KeptEntry) {
         let dies = {
             let mut planned = lock(&self.planned);
             let here = planned.iter().position(|(at, when)| *at == kept.key && *when == cut);
@@ -479,7 +479,7 @@ struct MortalJournal {
 impl MortalJournal {
     /// Dies where a step or a question is kept, if it is time to.
     async fn meets(&self, key: &str, cut: Cut, is_step: bool) {
-        self.fate.meets(cut, Kept { task: self.task, key: key.to_owned(), is_step }).await;
+        self.fate.meets(cut, KeptEntry { task: self.task, key: key.to_owned(), is_step }).await;
     }
 
     /// Moves the clock over a sleep, if nobody wants to wait for it.

@@ -159,7 +159,6 @@ async fn a_question_beside_a_sleep_stays_open_and_its_answer_counts() {
 
 #[tokio::test]
 async fn t20_a_task_fails_at_its_ttl_and_can_be_read_for_a_while() {
-    let short = Tasks::default().ttl(Duration::from_secs(60));
     /// Waits for its user.
     #[tool(task)]
     async fn wait(ctx: Context, scope: Scope, journal: Dep<Journal>) -> Result<bool, CallError> {
@@ -167,7 +166,6 @@ async fn t20_a_task_fails_at_its_ttl_and_can_be_read_for_a_while() {
         scope.defer(move |end: CallEnd| async move { journal.note(format!("{end:?}")) });
         ctx.ask("go", Ask::confirm("Go on?")).await
     }
-    let _ = short;
     let client = client(Server::new("short", "1.0.0").tools(tools![wait]));
     let task = client.start_task("wait", json!({})).await.unwrap();
     task.until_asked("go").await.unwrap();
@@ -186,7 +184,7 @@ async fn t20_a_task_fails_at_its_ttl_and_can_be_read_for_a_while() {
 }
 
 #[tokio::test]
-async fn a_client_hears_that_no_process_runs_its_task() {
+async fn a_task_that_no_process_runs_waits() {
     let serves_only = Tasks::default().at_once(0);
     let server = server().provide(Journal::default()).provide(Counter::default()).tasks(serves_only);
     let client = Client::new(server).tasks().capabilities(super::askable());
@@ -271,4 +269,51 @@ async fn a_question_that_was_asked_again_stays_open_when_the_task_wakes() {
     );
     task.answer("sure~2", yes()).await.unwrap();
     assert_eq!(task.finish().await.unwrap().text(), "true");
+}
+
+#[tokio::test]
+async fn steps_are_shown_with_those_of_a_process_that_died_and_sleeps_are_skipped() {
+    /// Takes steps, and sleeps for two nights.
+    #[tool(task(ttl = "48h"))]
+    async fn nights(ctx: Context) -> Result<&'static str, CallError> {
+        ctx.once("one", || async { Ok(()) }).await?;
+        ctx.sleep("night", Duration::from_secs(8 * 3600)).await?;
+        ctx.sleep("nap", Duration::from_secs(3)).await?;
+        ctx.once("two", || async { Ok(()) }).await?;
+        Ok("awake")
+    }
+    let client = client(Server::new("bed", "1.0.0").tools(tools![nights]));
+    let reply = client.clone().cut_everywhere().call_tool("nights", json!({})).await.unwrap();
+    assert_eq!(reply.text(), "awake");
+    let client = client.kill_at("one", Cut::AfterRecord);
+    let task = client.start_task("nights", json!({})).await.unwrap();
+    client.advance(LEASE).await;
+    while task.runs() < 2 {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    while task.steps().len() < 2 {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    client.advance(Duration::from_secs(8 * 3600)).await;
+    while task.steps().len() < 3 {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    client.advance(Duration::from_secs(4)).await;
+    assert_eq!(task.finish().await.unwrap().text(), "awake");
+    assert_eq!(task.steps(), ["one", "night", "nap", "two"]);
+}
+
+#[tokio::test]
+async fn a_process_that_was_to_die_and_did_not_fails_the_test() {
+    let client = client(server()).answer("font", inter()).kill_at("sumbit", Cut::AfterRecord);
+    let error = client.call_tool("render", json!({})).await.unwrap_err().to_string();
+    assert!(error.contains("no process has died at `sumbit`"), "{error}");
+}
+
+#[tokio::test]
+async fn finish_says_what_the_task_asks() {
+    let client = client(server());
+    let task = client.start_task("render", json!({})).await.unwrap();
+    let error = task.finish().await.unwrap_err().to_string();
+    assert!(error.contains("it asks `font`: answer it with `ClientTask::answer`"), "{error}");
 }
