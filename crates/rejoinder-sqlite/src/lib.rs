@@ -24,7 +24,7 @@ mod rows;
 mod schema;
 mod thread;
 
-use std::{collections::HashSet, path::PathBuf, sync::Arc, time::Duration};
+use std::{collections::HashMap, path::PathBuf, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use futures_util::future::FutureExt;
@@ -222,13 +222,13 @@ impl TaskStore for SqliteTasks {
 
     fn bury(&self, by: WorkerId, deaths: u32) -> KeeperFuture<'_, Vec<TaskId>> {
         async move {
-            let mut others = self.read(move |rows, now| rows::others(rows, by, now)).await?;
-            others.retain(|(worker, has_ended)| *has_ended || self.0.locks.is_dead(*worker));
-            if others.is_empty() {
+            let others = self.read(move |rows, now| rows::others(rows, by, now)).await?;
+            let lives: HashMap<_, _> =
+                others.iter().map(|(worker, _)| (*worker, self.0.locks.lives(*worker))).collect();
+            if !others.iter().any(|(worker, has_ended)| *has_ended || lives[worker] == Some(false)) {
                 return Ok(Vec::new());
             }
-            let dead: HashSet<_> = others.into_iter().map(|(worker, _)| worker).collect();
-            let (died, buried) = self.write(move |rows, now| rows::bury(rows, by, &dead, deaths, now)).await?;
+            let (died, buried) = self.write(move |rows, now| rows::bury(rows, by, &lives, deaths, now)).await?;
             for worker in buried.into_iter().filter(|worker| self.0.locks.is_dead(*worker)) {
                 self.0.locks.remove(worker);
             }

@@ -3,7 +3,7 @@
 use std::{
     collections::{HashMap, hash_map::Entry},
     ffi::OsString,
-    fs::{self, File},
+    fs::{self, File, TryLockError},
     io,
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
@@ -48,10 +48,22 @@ impl WorkerLocks {
         Ok(())
     }
 
-    /// Whether the process of a worker has died. A lock that cannot be asked for says nothing.
+    /// Whether the process of a worker lives, if its lock says so: those of this process, and one that cannot be asked for, do
+    /// not.
+    pub(crate) fn lives(&self, worker: WorkerId) -> Option<bool> {
+        if self.held().contains_key(&worker) {
+            return None;
+        }
+        match File::options().write(true).open(self.path(worker)).ok()?.try_lock() {
+            Ok(()) => Some(false),
+            Err(TryLockError::WouldBlock) => Some(true),
+            Err(TryLockError::Error(_)) => None,
+        }
+    }
+
+    /// Whether the process of a worker has died.
     pub(crate) fn is_dead(&self, worker: WorkerId) -> bool {
-        let file = File::options().write(true).open(self.path(worker));
-        !self.held().contains_key(&worker) && file.is_ok_and(|file| file.try_lock().is_ok())
+        self.lives(worker) == Some(false)
     }
 
     /// Removes the file of a worker that is gone.

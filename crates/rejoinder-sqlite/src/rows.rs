@@ -1,7 +1,7 @@
 //! The operations of a store in SQL, each inside of a transaction.
 
 use std::{
-    collections::HashSet,
+    collections::HashMap,
     sync::Arc,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
@@ -379,25 +379,29 @@ pub(crate) fn others(connection: &Connection, by: WorkerId, now: Time) -> Result
     all(connection, sql, params![by.as_bytes(), now], read)
 }
 
-/// Buries workers whose leases have ended, and those whose processes have died.
+/// Buries workers whose leases have ended, and those whose processes have died. One that is not heard and lives was frozen, as
+/// on a machine that slept: that is no death of its tasks.
 pub(crate) fn bury(
     connection: &Connection,
     by: WorkerId,
-    dead: &HashSet<WorkerId>,
+    lives: &HashMap<WorkerId, Option<bool>>,
     deaths: u32,
     now: Time,
 ) -> Result<(Vec<TaskId>, Vec<WorkerId>)> {
     let (mut died, mut buried) = (Vec::new(), Vec::new());
-    for (worker, _) in
-        others(connection, by, now)?.into_iter().filter(|(id, has_ended)| *has_ended || dead.contains(id))
-    {
+    for (worker, has_ended) in others(connection, by, now)? {
+        let lives = lives.get(&worker).copied().flatten();
+        if !has_ended && lives != Some(false) {
+            continue;
+        }
         let sql = "update rejoinder_task set worker = null, due = ?2, waits = ?2, epoch = epoch + 1,
-            deaths = iif(steps > steps_at_death, 1, deaths + 1), steps_at_death = steps
+            deaths = iif(?3, deaths, iif(steps > steps_at_death, 1, deaths + 1)),
+            steps_at_death = iif(?3, steps_at_death, steps)
             from (select id as dead, (select count(*) from rejoinder_step where task = id) as steps
                 from rejoinder_task where worker = ?1)
             where id = dead returning id, deaths";
-        let orphans =
-            all(connection, sql, params![worker.as_bytes(), now], |row| Ok((id(row, 0)?, row.get::<_, u32>(1)?)))?;
+        let params = params![worker.as_bytes(), now, lives == Some(true)];
+        let orphans = all(connection, sql, params, |row| Ok((id(row, 0)?, row.get::<_, u32>(1)?)))?;
         for (id, _) in orphans.into_iter().filter(|(_, times)| *times >= deaths) {
             end(connection, &id, &TaskEnd::Died, now)?;
             died.push(id);

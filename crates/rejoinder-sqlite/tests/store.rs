@@ -3,7 +3,7 @@
 use std::{
     io::{BufRead, BufReader},
     path::Path,
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -190,15 +190,37 @@ async fn child() {
     std::future::pending::<()>().await;
 }
 
+/// A process that holds a task.
+fn start_child(path: &Path) -> Child {
+    let mut child = Command::new(std::env::current_exe().expect("this program"));
+    let child = child.args(["--exact", "child", "--nocapture"]).env(CHILD, path).stdout(Stdio::piped());
+    let mut child = child.spawn().expect("it starts");
+    let said = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+    assert!(said.map_while(Result::ok).any(|line| line == "holds it"), "the process holds a task");
+    child
+}
+
+#[tokio::test]
+async fn a_process_that_was_not_heard_and_lives_is_no_death() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("tasks.db");
+    let mut child = start_child(&path);
+    let (store, worker) = (open(&path).await, WorkerId::new());
+    store.clock().advance(HOUR * 2);
+    store.join(worker, HOUR).await.expect("it joins");
+    // One death would be too many.
+    assert_eq!(store.bury(worker, 1).await.expect("it buries"), []);
+    let claimed = store.claim(&claimant(worker), 1).await.expect("it answers").tasks;
+    assert_eq!(claimed[0].run.steps, [("submit".into(), "7".into())], "its task goes on elsewhere");
+    child.kill().expect("it runs");
+    child.wait().expect("it has ended");
+}
+
 #[tokio::test]
 async fn a_dead_process_is_noticed_at_once() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("tasks.db");
-    let mut child = Command::new(std::env::current_exe().expect("this program"));
-    let child = child.args(["--exact", "child", "--nocapture"]).env(CHILD, &path).stdout(Stdio::piped());
-    let mut child = child.spawn().expect("it starts");
-    let said = BufReader::new(child.stdout.take().expect("it is piped")).lines();
-    assert!(said.map_while(Result::ok).any(|line| line == "holds it"), "the process holds a task");
+    let mut child = start_child(&path);
     let (store, worker) = (open(&path).await, WorkerId::new());
     store.join(worker, HOUR).await.expect("it joins");
     let claim = async || {

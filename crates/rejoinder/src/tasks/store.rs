@@ -93,7 +93,7 @@ pub trait TaskStore: Send + Sync + 'static {
 
     /// Removes the workers, except `by`, whose lease has ended or that are known to be dead. What they hold is due at once and
     /// has one more death; one that has so many deaths without a new step or a parking in between ends as
-    /// [`TaskEnd::Died`], and is in the result.
+    /// [`TaskEnd::Died`], and is in the result. A store that knows that the process of a worker lives counts no death.
     fn bury(&self, by: WorkerId, deaths: u32) -> KeeperFuture<'_, Vec<TaskId>>;
 
     /// Ends open tasks whose time is up as [`TaskEnd::Expired`], which are the result, and removes those that need not be kept
