@@ -17,7 +17,7 @@ pub(super) async fn run(effort: Effort) -> Result<Outcome> {
     for (one, other) in pairs {
         let fleet = Fleet::start(&[one, other], None).await?;
         let mut tasks = Vec::new();
-        for round in 0..effort.of(1, 5) {
+        for round in 0..effort.of(1, 3) {
             for (first, place) in PLACES.iter().enumerate() {
                 let order = fleet.new_name();
                 fleet.close(&order, place)?;

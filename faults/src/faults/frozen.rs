@@ -57,7 +57,7 @@ async fn at_any_moment(effort: Effort, outcome: &mut Outcome) -> Result<()> {
         let lines = fleet.lines()?;
         let mut others = lines.iter().filter(|line| line.process != process && line.at > stopped + 200);
         let next = others.find(|line| line.kind == Kind::Has).map_or(thawed, |line| line.at);
-        outcome.recovered("frozen under load, until another process records a step", stopped, next);
+        outcome.recovered("frozen under load, until another process writes", stopped, next);
         outcome.times += 1;
     }
     outcome.judge(&fleet, &tasks).await

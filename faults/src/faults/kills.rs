@@ -34,7 +34,7 @@ pub(super) async fn run(effort: Effort) -> Result<Outcome> {
     let tried = "kill -9 at five stages, with two processes".to_owned();
     let mut outcome = Outcome { tried, ..Outcome::default() };
     let mut tasks = Vec::new();
-    for round in 0..effort.of(1, 20) {
+    for round in 0..effort.of(1, 12) {
         for stage in STAGES {
             let order = fleet.new_name();
             let gate = match stage {
