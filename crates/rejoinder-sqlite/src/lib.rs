@@ -4,6 +4,10 @@
 //! may share a file; what a process that dies was running goes on in another one at once. The file must be on a disk of this
 //! machine, because SQLite cannot lock files of a network file system.
 //!
+//! A process that is frozen in the middle of a write, by SIGSTOP for example, holds the lock of the file until it goes on or is
+//! killed: meanwhile no other process writes, and tasks do not go on elsewhere. Nothing is lost. One that is frozen elsewhere
+//! loses its tasks to others when its lease of ten seconds has ended, and writes nothing when it goes on.
+//!
 //! ```
 //! use rejoinder::tasks::{LeaseKeeper, TaskKeeper};
 //! use rejoinder_sqlite::SqliteTasks;
