@@ -64,6 +64,9 @@ pub(crate) trait RunOfTask: Send + Sync {
     /// Waits that long, as other runs of the task measure it.
     fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()>;
 
+    /// Whether it may begin a step.
+    fn holds(&self) -> bool;
+
     /// The run waits for this time: if it parks meanwhile, the next one begins then at the latest.
     fn wait_for(&self, time: SystemTime);
 

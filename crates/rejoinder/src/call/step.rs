@@ -4,6 +4,7 @@
 //! lost. A step that asks is the exception: it waits for the next round itself, so it lets go of this one.
 
 use std::{
+    future::pending,
     iter::successors,
     sync::{
         Arc,
@@ -95,6 +96,10 @@ impl Call {
                 Ok(()) => Ok(recorded),
                 Err(mistake) => self.halt(Halt::Mistake(mistake)).await,
             };
+        }
+        if self.run_of_task().is_some_and(|run| !run.holds()) {
+            // Another run may have done it.
+            self.while_round_lasts(pending::<Result<(), CallError>>()).await?;
         }
         let in_flight = self.begin_step(key, is_shared)?;
         let result = STEP.scope(Arc::clone(&in_flight), step()).await?;

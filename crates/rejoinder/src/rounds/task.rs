@@ -226,6 +226,10 @@ impl RunOfTask for TaskCarrier {
         self.journal.sleep(duration)
     }
 
+    fn holds(&self) -> bool {
+        self.journal.holds()
+    }
+
     fn wait_for(&self, time: SystemTime) {
         lock(&self.wakes).push(time);
     }

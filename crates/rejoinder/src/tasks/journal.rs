@@ -194,6 +194,10 @@ impl TaskJournal for RunJournal {
         self.has_message.notify_one();
     }
 
+    fn holds(&self) -> bool {
+        !self.stop.is_cancelled() && self.worker.has_lease_as(self.claim.worker)
+    }
+
     fn now(&self) -> SystemTime {
         self.worker.clock().now()
     }

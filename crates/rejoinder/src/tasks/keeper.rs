@@ -129,6 +129,12 @@ pub trait TaskJournal: Send + Sync {
         Box::pin(tokio::time::sleep(duration))
     }
 
+    /// Whether the run may begin a step. It may not when its keeper may have given the task to somebody else already; then it is
+    /// about to be stopped.
+    fn holds(&self) -> bool {
+        true
+    }
+
     /// Ready when the run must stop.
     fn stopped(&self) -> BoxFuture<'_, RunStop>;
 }

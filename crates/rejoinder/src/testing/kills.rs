@@ -547,6 +547,10 @@ impl TaskJournal for MortalJournal {
         self.journal.sleep(duration)
     }
 
+    fn holds(&self) -> bool {
+        self.journal.holds()
+    }
+
     fn stopped(&self) -> BoxFuture<'_, RunStop> {
         self.journal.stopped()
     }

@@ -73,6 +73,27 @@ async fn a_task_of_a_dead_worker_goes_on_and_dies_without_progress() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_run_that_was_frozen_begins_no_step() {
+    let journals = Arc::new(Mutex::new(Vec::new()));
+    let script = Script::new({
+        let journals = Arc::clone(&journals);
+        move |_, journal| {
+            lock(&journals).push(journal);
+            std::future::pending()
+        }
+    });
+    let (_, keeper) = memory();
+    let process = Process::start(&keeper, &script, 4).await;
+    process.create(ADA).await;
+    process.settle().await;
+    let journal = Arc::clone(&lock(&journals)[0]);
+    assert!(journal.holds());
+    // Nothing else has run when it is asked.
+    std::pin::pin!(tokio::time::advance(Duration::from_secs(12))).as_mut().now_or_never();
+    assert!(!journal.holds(), "its lease has ended, and nobody has told it");
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_clock_of_the_store_can_be_advanced_instead() {
     let (script, (store, keeper)) = (endless(), memory());
     let process = Process::start(&keeper, &script, 4).await;
