@@ -168,6 +168,9 @@ What is known to be limited:
 * A process that is frozen in the middle of a write holds the lock of the SQLite file. Until it goes on or is killed no other \
 process writes: tasks do not go on elsewhere, and requests that write get HTTP 503. Nothing is lost. Where the worst time of a \
 freeze under load is that of the whole freeze, this is why.
+* A live process that is taken for dead, because the clock of another one is ahead by more than a lease, hears of it by its next \
+beat, within two seconds. A step that it begins until then may run there and elsewhere. Its result is refused. The clocks of \
+processes on one machine do not differ, so the fault waits for the beat.
 * A task that kills its process takes the runs of other tasks there with it. A task that records no step while this happens \
 three times fails, as the one that kills.
 * A disk without room is tried with a limit on the size of files, so the error is one of input and output instead of that of a \

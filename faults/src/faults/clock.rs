@@ -39,6 +39,8 @@ pub(super) async fn run(effort: Effort) -> Result<Outcome> {
                 outcome.recovered("taken over from the process whose clock is behind", jumped, run.at);
             }
         }
+        // A process that is taken for dead begins steps until its next beat.
+        sleep(SETTLED).await;
         for (seen, place, _) in &held {
             fleet.open(&seen.order, place)?;
         }

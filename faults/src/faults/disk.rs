@@ -99,6 +99,8 @@ async fn fill(fleet: &Fleet, tasks: &mut Vec<Seen>) -> Result<String> {
                     return Ok(message);
                 }
             }
+            // Nobody knows: the machine is busy.
+            Err(Failure::Broken(_)) => {}
             Err(failure) => ensure!(false, "an error that does not say to try again: {failure}"),
         }
     }

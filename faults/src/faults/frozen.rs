@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Where tasks are frozen.
-const PLACES: [&str; 2] = ["in reserve", "before the question"];
+const PLACES: [&str; 3] = ["in reserve", "after reserve", "before the question"];
 
 /// How long the process that was frozen is watched before its tasks may go on.
 const WATCHED: Duration = Duration::from_secs(3);
