@@ -8,6 +8,30 @@
 //! killed: meanwhile no other process writes, and tasks do not go on elsewhere. Nothing is lost. One that is frozen elsewhere
 //! loses its tasks to others when its lease of ten seconds has ended, and writes nothing when it goes on.
 //!
+//! Depend on `rejoinder-sqlite` beside `rejoinder`, from the same place, and say in `main` who keeps tasks:
+//!
+//! ```no_run
+//! use rejoinder::{prelude::*, tasks::Tasks};
+//! use rejoinder_sqlite::SqliteTasks;
+//!
+//! /// Render a video.
+//! #[tool(task)]
+//! async fn render(project: String) -> String {
+//!     format!("https://farm.example/{project}.mp4")
+//! }
+//!
+//! fn server() -> Server {
+//!     Server::new("studio", "1.0.0").tools(tools![render])
+//! }
+//!
+//! #[tokio::main]
+//! async fn main() -> rejoinder::Result<()> {
+//!     server().tasks(Tasks::new(SqliteTasks::at("tasks.db"))).serve_from_args().await
+//! }
+//! ```
+//!
+//! The server opens the file when it starts; `check`, `graph` and `--help` do not touch it:
+//!
 //! ```
 //! use rejoinder::tasks::{LeaseKeeper, TaskKeeper};
 //! use rejoinder_sqlite::SqliteTasks;
