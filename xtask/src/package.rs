@@ -27,6 +27,7 @@ pub(crate) fn run() -> Result<()> {
     let metadata: Value = serde_json::from_slice(&metadata).context("the output of `cargo metadata`")?;
     let target = PathBuf::from(metadata["target_directory"].as_str().context("no target directory")?);
     let public = public(&metadata, &target)?;
+    forget_earlier(&public)?;
     // All at once: each is built with the packages of the others, which no registry has.
     let mut package = cargo::command(&["package", "--locked", "--allow-dirty"]);
     process::run(package.args(public.iter().flat_map(|one| ["--package", &one.name])))?;
@@ -40,6 +41,32 @@ pub(crate) fn run() -> Result<()> {
             doc.arg("--config").arg(format!("patch.crates-io.{}.path={:?}", other.name, other.unpacked));
         }
         process::run(&mut doc)?;
+    }
+    Ok(())
+}
+
+/// Removes what cargo has unpacked from the packages of an earlier run: it goes by name and version, and would build that.
+fn forget_earlier(public: &[Public]) -> Result<()> {
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo"))).context("no folder of cargo")?;
+    let registries = std::fs::read_dir(home.join("registry/src"))
+        .into_iter()
+        .flatten()
+        .chain(std::fs::read_dir(home.join("registry/cache")).into_iter().flatten());
+    for registry in registries {
+        let registry = registry?;
+        // A registry that is a folder of this machine has no host in its name.
+        if !registry.file_name().to_string_lossy().starts_with('-') {
+            continue;
+        }
+        for one in public {
+            let unpacked = one.unpacked.file_name().context("a package has a name")?;
+            let unpacked = registry.path().join(unpacked);
+            let mut packed = unpacked.clone().into_os_string();
+            packed.push(".crate");
+            // Most registries have neither.
+            let _ = (std::fs::remove_dir_all(&unpacked), std::fs::remove_file(packed));
+        }
     }
     Ok(())
 }
