@@ -169,8 +169,7 @@ What is known to be limited:
 process writes: tasks do not go on elsewhere, and requests that write get HTTP 503. Nothing is lost. Where the worst time of a \
 freeze under load is that of the whole freeze, this is why.
 * A live process that is taken for dead, because the clock of another one is ahead by more than a lease, hears of it by its next \
-beat, within two seconds. A step that it begins until then may run there and elsewhere. Its result is refused. The clocks of \
-processes on one machine do not differ, so the fault waits for the beat.
+beat, within two seconds. A step that it begins until then may run there and elsewhere. Its result is refused. So it is when the clock of the machine jumps ahead, as after it was suspended. The fault waits for the beat.
 * A task that kills its process takes the runs of other tasks there with it. A task that records no step while this happens \
 three times fails, as the one that kills.
 * A disk without room is tried with a limit on the size of files, so the error is one of input and output instead of that of a \

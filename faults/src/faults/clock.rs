@@ -39,8 +39,10 @@ pub(super) async fn run(effort: Effort) -> Result<Outcome> {
                 outcome.recovered("taken over from the process whose clock is behind", jumped, run.at);
             }
         }
-        // A process that is taken for dead begins steps until its next beat.
-        sleep(SETTLED).await;
+        // A process that is taken for dead begins steps until its next beat, of which it says so.
+        while !fleet.logged()?.contains("was not heard for too long") {
+            sleep(Duration::from_millis(20)).await;
+        }
         for (seen, place, _) in &held {
             fleet.open(&seen.order, place)?;
         }

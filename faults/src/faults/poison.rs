@@ -29,7 +29,7 @@ pub(super) async fn run(effort: Effort) -> Result<Outcome> {
         let (mut tasks, mut poisons) = (Vec::new(), Vec::new());
         for slot in 0..effort.of(1, 10) {
             let poisoning = async {
-                let seen = fleet.create(slot, "poison", None, 100).await?;
+                let seen = fleet.create(slot, "poison", None, 1000).await?;
                 anyhow::Ok(fleet.follow(slot, seen).await)
             };
             let (poison, others) = tokio::join!(poisoning, fleet.load(40, 16, 20));
