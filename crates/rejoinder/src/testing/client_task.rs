@@ -261,7 +261,8 @@ impl ClientTask {
     }
 
     fn end_of(&self, shown: &Value) -> Result<Response<CallToolResult>> {
-        if let Some(key) = self.client.connection.tasks.as_ref().and_then(|keeper| keeper.missed()) {
+        let missed = self.client.connection.tasks.as_ref().and_then(|keeper| keeper.missed());
+        if let Some(key) = missed.filter(|_| has_ended(shown)) {
             let reason = format!("no process has died at `{key}`, which was not kept: {shown}");
             return Err(ClientError::unexpected("tasks/get", reason));
         }

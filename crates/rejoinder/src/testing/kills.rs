@@ -188,6 +188,10 @@ impl EveryCut {
     /// # Errors
     ///
     /// As [`Client::call_tool`], and if a call with a death differs.
+    ///
+    /// # Panics
+    ///
+    /// If the client follows tasks that are not kept in memory.
     pub async fn call_tool(&self, tool: &str, arguments: Value) -> Result<Response<CallToolResult>> {
         let (whole, places) = self.call(tool, &arguments, None).await?;
         for (key, cut) in places.iter().flat_map(|key| [(key, Cut::BeforeRecord), (key, Cut::AfterRecord)]) {
@@ -543,8 +547,15 @@ impl TaskJournal for MortalJournal {
     }
 
     fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()> {
-        self.skip(duration);
-        self.journal.sleep(duration)
+        async move {
+            let mut slept = self.journal.sleep(duration);
+            // It begins before the clock moves over it.
+            if (&mut slept).now_or_never().is_none() {
+                self.skip(duration);
+                slept.await;
+            }
+        }
+        .boxed()
     }
 
     fn holds(&self) -> bool {

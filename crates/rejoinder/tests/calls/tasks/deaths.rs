@@ -304,6 +304,20 @@ async fn steps_are_shown_with_those_of_a_process_that_died_and_sleeps_are_skippe
 }
 
 #[tokio::test]
+async fn short_sleeps_are_skipped_too() {
+    /// Naps for longer than a test waits.
+    #[tool(task)]
+    async fn naps(ctx: Context) -> Result<&'static str, CallError> {
+        for nap in 0..20 {
+            ctx.sleep(format!("nap {nap}"), Duration::from_secs(5)).await?;
+        }
+        Ok("awake")
+    }
+    let client = client(Server::new("sofa", "1.0.0").tools(tools![naps]));
+    assert_eq!(client.call_tool("naps", json!({})).await.unwrap().text(), "awake");
+}
+
+#[tokio::test]
 async fn a_process_that_was_to_die_and_did_not_fails_the_test() {
     let client = client(server()).answer("font", inter()).kill_at("sumbit", Cut::AfterRecord);
     let error = client.call_tool("render", json!({})).await.unwrap_err().to_string();
