@@ -231,7 +231,8 @@ impl TaskStore for MemoryTasks {
                 return Ok(Some(AnsweredTask::default()));
             }
             let size = task.size.amount() + taken.values().map(|answer| answer.len()).sum::<usize>();
-            fit(&mut task.size, size)?;
+            // The task ends sooner with its answers, and then gives back what it holds.
+            resize(&mut task.size, size);
             for (key, answer) in taken {
                 task.questions[key].answer = Some(answer.clone());
             }
@@ -578,12 +579,6 @@ impl KeptQuestion {
 fn size_of_row(tool: &str, origin: Option<&Bytes>) -> usize {
     // The origin is in an index too.
     ROW + tool.len() + origin.map_or(0, |origin| origin.len() + ENTRY)
-}
-
-/// Makes a task hold so much, or changes nothing.
-fn fit(held: &mut Held, size: usize) -> Result<(), KeeperError> {
-    let more = size.saturating_sub(held.amount());
-    held.grow(more).map_err(KeeperError::new)
 }
 
 /// Makes a task hold so much, whether or not there is room: its function has done the work already, and would do it again.
