@@ -195,7 +195,12 @@ impl TaskJournal for RunJournal {
     }
 
     fn holds(&self) -> bool {
-        !self.stop.is_cancelled() && self.worker.has_lease_as(self.claim.worker)
+        let holds = !self.stop.is_cancelled() && self.worker.has_lease_as(self.claim.worker);
+        if !holds {
+            // The lease may be renewed at this very moment, and then nobody else would stop the run.
+            self.stop(RunStop::Lost);
+        }
+        holds
     }
 
     fn now(&self) -> SystemTime {

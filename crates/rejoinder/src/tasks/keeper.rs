@@ -124,13 +124,13 @@ pub trait TaskJournal: Send + Sync {
     /// The keeper's clock.
     fn now(&self) -> SystemTime;
 
-    /// Ready when so much time has passed by that clock.
+    /// Ready when so much time has passed. By default by the clock of the runtime.
     fn sleep(&self, duration: Duration) -> BoxFuture<'_, ()> {
         Box::pin(tokio::time::sleep(duration))
     }
 
-    /// Whether the run may begin a step. It may not when its keeper may have given the task to somebody else already; then it is
-    /// about to be stopped.
+    /// Whether the run may begin a step. It may not when its keeper may have given the task to somebody else already. A keeper
+    /// that returns `false` must stop the run, which waits for that.
     fn holds(&self) -> bool {
         true
     }
