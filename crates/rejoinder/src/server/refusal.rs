@@ -85,7 +85,7 @@ impl fmt::Display for Refusal {
             ),
             Self::UnknownTask => f.write_str("there is no such task: it is unknown, or has expired"),
             Self::SealedTask => f.write_str(
-                "this process cannot read the task: it was sealed with other keys, or without any, by another process",
+                "this process cannot read the task: it was written with other keys, or without any",
             ),
             Self::Keeper(_) => f.write_str("tasks are not available now, try again later"),
             Self::Panicked(what) => write!(f, "{what} panicked"),

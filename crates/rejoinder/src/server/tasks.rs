@@ -279,7 +279,13 @@ impl Engine {
                     (key, answer)
                 });
                 let (keeper, sealed) = (Arc::clone(keeper), sealed.collect());
-                whole(async move { keeper.answer(&owner, &id, sealed).await }).await
+                whole(async move {
+                    let answered = keeper.answer(&owner, &id, sealed).await;
+                    // It holds the room for what was sent.
+                    drop(request);
+                    answered
+                })
+                .await
             }
             TaskOperation::Cancel => {
                 let keeper = Arc::clone(keeper);
