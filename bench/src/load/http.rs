@@ -48,8 +48,14 @@ fn first_request(stream: &mut std::net::TcpStream, authority: &str, ask: Ask) ->
     if ask == Ask::TaskGet {
         let (_, reply) = exchange(stream, &ask.http(authority))?;
         let get = look(authority, &reply)?;
-        while task::result(&exchange(stream, &get)?.1).is_none() {}
-        return Ok(get);
+        loop {
+            let (_, reply) = exchange(stream, &get)?;
+            if task::result(&reply).is_some() {
+                return Ok(get);
+            }
+            let shown = String::from_utf8_lossy(&reply);
+            ensure!(!shown.contains(r#""status":"failed""#), "the task failed: {shown}");
+        }
     }
     if ask != Ask::SessionCall {
         return Ok(ask.http(authority));

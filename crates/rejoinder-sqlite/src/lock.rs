@@ -48,8 +48,7 @@ impl WorkerLocks {
         Ok(())
     }
 
-    /// Whether the process of a worker lives, if its lock says so: those of this process, and one that cannot be asked for, do
-    /// not.
+    /// Whether the process of a worker lives; `None` if its lock does not say: it is one of this process, or cannot be tried.
     pub(crate) fn lives(&self, worker: WorkerId) -> Option<bool> {
         if self.held().contains_key(&worker) {
             return None;
