@@ -45,8 +45,10 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// Removes what cargo has unpacked from the packages of an earlier run: it goes by name and version, and would build that.
+/// Removes what cargo has unpacked and built from the packages of an earlier run: it goes by name and version, and would take that.
 fn forget_earlier(public: &[Public]) -> Result<()> {
+    let mut clean = cargo::command(&["clean", "--quiet", "--locked"]);
+    process::run(clean.args(public.iter().flat_map(|one| ["--package", &one.name])))?;
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo"))).context("no folder of cargo")?;
     let registries = std::fs::read_dir(home.join("registry/src"))
