@@ -44,9 +44,9 @@ pub(crate) type Birth =
 
 /// The carrier of a call that becomes a task. Until its resolvers have their values, it asks as every stateless call.
 pub(crate) struct BirthCarrier {
-    pub(crate) rounds: StatelessCarrier,
-    pub(crate) seal: Arc<Seal>,
-    pub(crate) birth: Birth,
+    rounds: StatelessCarrier,
+    seal: Arc<Seal>,
+    birth: Birth,
     /// Whether the function was about to run.
     is_due: AtomicBool,
 }
