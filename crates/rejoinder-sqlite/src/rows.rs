@@ -379,8 +379,8 @@ pub(crate) fn others(connection: &Connection, by: WorkerId, now: Time) -> Result
     all(connection, sql, params![by.as_bytes(), now], read)
 }
 
-/// Buries workers whose leases have ended, and those whose processes have died. One that is not heard and lives was frozen, as
-/// on a machine that slept: that is no death of its tasks.
+/// Buries workers whose leases have ended, and those whose processes have died. If the process still lives, it was frozen, for
+/// example because the machine slept. This does not count as a death of its tasks.
 pub(crate) fn bury(
     connection: &Connection,
     by: WorkerId,
